@@ -1,0 +1,2 @@
+//! Every command a person types.
+fn main() {}
