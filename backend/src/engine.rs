@@ -1,0 +1,151 @@
+//! Database engines: one trait, one table.
+//!
+//! Invariant: an engine knows no runs, no pages on disk, no users and no HTTP. It turns one statement into record batches of
+//! the size it is asked for, and it reads no further than it is asked to.
+//! Start at [`Session`]; a new engine is one file and one line in [`ENGINES`].
+
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use async_trait::async_trait;
+use shared::problem::{ErrorCode, Problem};
+use shared::wire::catalog::Catalog;
+use shared::wire::connection::{ConnectionFields, EngineKind};
+use shared::wire::run::Notice;
+use std::sync::Arc;
+
+/// Where to connect: a connection's fields and its secret.
+#[derive(Clone)]
+pub struct Target {
+    /// Everything but the secret.
+    pub fields: ConnectionFields,
+    /// The secret, never printed.
+    pub password: Option<Password>,
+}
+
+/// A password that prints as `[redacted]`.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Password(pub String);
+
+impl std::fmt::Debug for Password {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("[redacted]")
+    }
+}
+
+/// One database system.
+#[async_trait]
+pub trait Engine: Send + Sync {
+    /// Which one.
+    fn kind(&self) -> EngineKind;
+    /// Opens a session: resolves, connects, signs in, within `limits::CONNECT_SECONDS_MAX`.
+    async fn connect(&self, target: &Target) -> Result<Box<dyn Session>, EngineError>;
+}
+
+/// How much one [`Session::fetch`] may bring: whichever comes first, but one row at least.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bound {
+    /// Rows.
+    pub rows: usize,
+    /// Bytes of values as the database sent them.
+    pub bytes: usize,
+}
+
+/// What the database answered to a statement, before any row was fetched.
+#[derive(Clone, Debug)]
+pub struct Started {
+    /// The result's columns with `sheaf.type` and `sheaf.origin` in their field metadata; `None` for a statement without rows.
+    /// Physical types are those of a page that fits them; a later batch may differ where a value did not fit.
+    pub schema: Option<SchemaRef>,
+}
+
+/// Rows that were fetched.
+#[derive(Clone, Debug)]
+pub struct Fetched {
+    /// At most the bound's rows; with 0 rows only where the result is empty.
+    pub batch: RecordBatch,
+    /// More rows wait: the engine has seen one (it holds it back for the next fetch).
+    pub more: bool,
+}
+
+/// How a statement ended, once every row is fetched or the rest was given up.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Finished {
+    /// Rows changed, where the statement changes rows.
+    pub rows_affected: Option<u64>,
+    /// The session has an open transaction.
+    pub in_transaction: bool,
+}
+
+/// One live database session. Only one task drives it, and never drops a future of it half way.
+///
+/// Order of calls for a statement: `execute`, then `fetch` until `more` is false (only if `Started::schema` is some), then `finish`.
+/// `finish` may come before the last row: the rest is given up and the session is idle again.
+/// After an `Err` whose `fate` is [`Fate::Idle`] the session is ready for the next statement; after any other it must be dropped.
+#[async_trait]
+pub trait Session: Send {
+    /// Sends one statement, its text untouched, and a demand for the first `bound` rows in the same flight where the protocol can.
+    async fn execute(&mut self, sql: &str, bound: Bound) -> Result<Started, EngineError>;
+    /// The next rows.
+    async fn fetch(&mut self, bound: Bound) -> Result<Fetched, EngineError>;
+    /// Ends the statement: afterwards the database's side holds no portal, cursor or lock of it beyond an open transaction of the user's.
+    async fn finish(&mut self) -> Result<Finished, EngineError>;
+    /// What the database said since the last call, in order.
+    fn take_notices(&mut self) -> Vec<Notice>;
+    /// Stops the running statement from outside, at any time, from any task.
+    fn cancel_handle(&self) -> Arc<dyn CancelHandle>;
+    /// Names, types and keys.
+    async fn catalog(&mut self) -> Result<Catalog, EngineError>;
+    /// Undoes what the last user left (open transaction, settings, temporary tables), for the pool.
+    async fn reset(&mut self) -> Result<(), EngineError>;
+    /// The server's own name and version, e.g. `PostgreSQL 15.18`.
+    fn server(&self) -> &str;
+    /// Says goodbye; dropping closes as well, only less politely.
+    async fn close(self: Box<Self>);
+}
+
+/// Stops the statement that a session runs. Out of band; harmless when nothing runs.
+#[async_trait]
+pub trait CancelHandle: Send + Sync {
+    /// Returns when the request is delivered and its transport is closed, not when the statement has ended.
+    async fn cancel(&self) -> Result<(), EngineError>;
+}
+
+/// What state an error leaves the session in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// Nothing of the statement remains; the session takes the next one.
+    Idle,
+    /// The session is gone; the statement was not sent.
+    NotSent,
+    /// The session is gone; whether the statement took effect is unknown.
+    Unknown,
+}
+
+/// A failure of the engine's side: what to tell, and what the session is worth now.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{problem}")]
+pub struct EngineError {
+    /// For the person.
+    pub problem: Problem,
+    /// For the caller.
+    pub fate: Fate,
+    /// The statement ended because it was cancelled (SQLSTATE 57014, SQLITE_INTERRUPT).
+    pub cancelled: bool,
+}
+
+impl EngineError {
+    /// The database refused; the session stands.
+    pub fn idle(problem: Problem) -> Self {
+        Self { problem, fate: Fate::Idle, cancelled: false }
+    }
+
+    /// No session came to be, or it broke before the statement left.
+    pub fn not_sent(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { problem: Problem::new(code, message), fate: Fate::NotSent, cancelled: false }
+    }
+
+    /// The link broke after the statement left.
+    pub fn unknown(message: impl Into<String>) -> Self {
+        Self { problem: Problem::new(ErrorCode::ConnectionLost, message), fate: Fate::Unknown, cancelled: false }
+    }
+}

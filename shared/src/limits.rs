@@ -1,0 +1,50 @@
+//! Every limit of Sheaf, with its reason. Each is tested at its edge.
+//!
+//! Source of the values: the design's security page, section 5.3 (local column).
+
+/// Rows of a page unless the client tells otherwise: two screens of a tall monitor many times over, decoded in under 0.1 ms.
+pub const PAGE_ROWS_DEFAULT: u32 = 1_000;
+/// Rows of a page at most: a larger one holds up its first row.
+pub const PAGE_ROWS_MAX: u32 = 10_000;
+/// Bytes of values after which page 0 ends early; the rows it then has become the run's page size.
+pub const PAGE_BYTES_TARGET: usize = 1024 * 1024;
+/// Bytes of one encoded page, never more: past this its long cells are cut.
+pub const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Bytes of one cell in a page; the rest is fetched on its own.
+pub const CELL_BYTES_IN_PAGE: usize = 64 * 1024;
+/// Bytes of one whole cell on demand.
+pub const CELL_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Columns of a result.
+pub const COLUMNS_MAX: usize = 4_096;
+/// Bytes of a request body.
+pub const BODY_BYTES_MAX: usize = 1024 * 1024;
+/// Bytes of one statement's text.
+pub const SQL_BYTES_MAX: usize = 512 * 1024;
+/// Pages read ahead of the one that was asked for.
+pub const READ_AHEAD_PAGES: u32 = 4;
+/// Seconds without a request after which a paused result lets go of its database session.
+pub const PARKED_SECONDS_MAX: u64 = 60;
+/// Seconds a run lives after the event stream of its window ended.
+pub const LEASE_SECONDS: u64 = 30;
+/// Seconds a run of no window (a script's) lives after its last request.
+pub const RUN_IDLE_SECONDS: u64 = 30 * 60;
+/// Seconds a cancelled statement may take to become idle before its socket is closed.
+pub const CANCEL_GRACE_SECONDS: u64 = 5;
+/// Bytes of pages kept in memory for one run; what is over goes to a file.
+pub const SPOOL_MEMORY_PER_RUN: usize = 8 * 1024 * 1024;
+/// Bytes of pages kept in memory for all runs.
+pub const SPOOL_MEMORY_ALL: usize = 64 * 1024 * 1024;
+/// Bytes of pages one run may keep in memory and on disk.
+pub const SPOOL_BYTES_PER_RUN: u64 = 4 * 1024 * 1024 * 1024;
+/// Runs of one principal that are active at once.
+pub const RUNS_ACTIVE_MAX: usize = 16;
+/// Sessions open to one target.
+pub const SESSIONS_PER_TARGET: usize = 8;
+/// Seconds for which a launch code is good.
+pub const LAUNCH_CODE_SECONDS: u64 = 120;
+/// Seconds to open a connection to a database.
+pub const CONNECT_SECONDS_MAX: u64 = 10;
+/// Seconds for a request's headers to arrive.
+pub const HEADER_SECONDS_MAX: u64 = 10;
+/// Bytes of a request's headers.
+pub const HEADER_BYTES_MAX: usize = 16 * 1024;

@@ -1,0 +1,61 @@
+//! A page on the wire: one Arrow IPC stream of one record batch (rows of the page × columns of the result).
+//!
+//! [`encode`] is called once per page by the server, [`decode`] by any reader. A page comes from the network, so decoding
+//! never trusts it: every fault is a [`PageError`], never a panic.
+
+use crate::limits::PAGE_BYTES_MAX;
+use arrow_array::RecordBatch;
+use arrow_buffer::Buffer;
+use arrow_ipc::reader::StreamDecoder;
+use arrow_ipc::writer::StreamWriter;
+
+/// Field metadata: the database's own name of the type.
+pub const TYPE_KEY: &str = "sheaf.type";
+/// Field metadata: `schema.table.column`.
+pub const ORIGIN_KEY: &str = "sheaf.origin";
+/// Schema metadata: JSON `[[row, column, bytes], …]`, rows of the page whose cell was cut, with the cell's full length in bytes.
+pub const CUT_KEY: &str = "sheaf.cut";
+/// The media type of a page.
+pub const MEDIA_TYPE: &str = "application/vnd.apache.arrow.stream";
+
+/// Why bytes are not a page.
+#[derive(Debug, thiserror::Error)]
+pub enum PageError {
+    /// Longer than any page.
+    #[error("the page has {0} bytes, more than the limit")]
+    TooLong(usize),
+    /// Not an Arrow stream, or a damaged one.
+    #[error("the page is damaged: {0}")]
+    Damaged(String),
+    /// The stream ends before its batch does.
+    #[error("the page is cut short")]
+    Short,
+}
+
+/// The bytes of a page.
+pub fn encode(batch: &RecordBatch) -> Result<Vec<u8>, PageError> {
+    let damaged = |e: arrow_schema::ArrowError| PageError::Damaged(e.to_string());
+    let mut out = Vec::with_capacity(batch.get_array_memory_size() / 2 + 4096);
+    let mut writer = StreamWriter::try_new(&mut out, batch.schema_ref()).map_err(damaged)?;
+    writer.write(batch).map_err(damaged)?;
+    writer.finish().map_err(damaged)?;
+    drop(writer);
+    Ok(out)
+}
+
+/// The one record batch of a page; its buffers point into `bytes`.
+pub fn decode(bytes: Vec<u8>) -> Result<RecordBatch, PageError> {
+    // Room over the limit: the schema and its metadata stand beside the values.
+    if bytes.len() > 2 * PAGE_BYTES_MAX {
+        return Err(PageError::TooLong(bytes.len()));
+    }
+    let damaged = |e: arrow_schema::ArrowError| PageError::Damaged(e.to_string());
+    let mut buffer = Buffer::from_vec(bytes);
+    let mut decoder = StreamDecoder::new();
+    let batch = decoder.decode(&mut buffer).map_err(damaged)?.ok_or(PageError::Short)?;
+    if decoder.decode(&mut buffer).map_err(damaged)?.is_some() {
+        return Err(PageError::Damaged("a second batch".to_owned()));
+    }
+    decoder.finish().map_err(|_| PageError::Short)?;
+    Ok(batch)
+}

@@ -1,0 +1,126 @@
+//! Connections: saved targets. No secret is ever in an answer.
+
+use crate::ids::ConnectionId;
+use serde::{Deserialize, Serialize};
+
+/// The database systems. Later ones are added, none renamed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum EngineKind {
+    /// SQLite, embedded.
+    Sqlite,
+    /// PostgreSQL over the network.
+    Postgres,
+}
+
+/// How much of TLS is asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum TlsMode {
+    /// Encrypted, the authority and the host's name verified.
+    VerifyName,
+    /// Encrypted, the authority verified.
+    VerifyAuthority,
+    /// Encrypted, nothing verified.
+    Encrypt,
+    /// In the clear.
+    #[default]
+    Off,
+}
+
+/// TLS of a network connection.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Tls {
+    /// What is asked for.
+    pub mode: TlsMode,
+    /// PEM text of the authority's certificate; the public authorities without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ca: Option<String>,
+}
+
+/// What a connection is, without its secret.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ConnectionFields {
+    /// What the person calls it.
+    pub name: String,
+    /// Which database system.
+    pub engine: EngineKind,
+    /// The file of an embedded engine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// Host name, address, or (local mode) a folder of a Unix socket.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
+    /// TCP port; the engine's own without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub port: Option<u16>,
+    /// Database on the server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub database: Option<String>,
+    /// User on the server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+    /// TLS; off without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tls: Option<Tls>,
+    /// Only reading, enforced by the database.
+    #[serde(default)]
+    pub read_only: bool,
+    /// One of eight colours, 0 to 7; none without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub color: Option<u8>,
+}
+
+/// `POST /api/v1/connections`, and `POST /api/v1/connections/test` for one that is not saved.
+/// Not `deny_unknown_fields` itself (serde can't with `flatten`): the server checks the names against the schema.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ConnectionInput {
+    /// Everything but the secret.
+    #[serde(flatten)]
+    pub fields: ConnectionFields,
+    /// Kept in memory of the server only (until it has a vault). In a PATCH, absent means: as before, if engine, host, port and TLS are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub password: Option<String>,
+}
+
+/// One row of `GET /api/v1/connections`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Connection {
+    /// Its id.
+    pub id: ConnectionId,
+    /// Everything but the secret.
+    #[serde(flatten)]
+    pub fields: ConnectionFields,
+    /// Made by the command line for this process only; not in the store.
+    pub temporary: bool,
+    /// The server process holds a password for it.
+    pub has_password: bool,
+}
+
+/// Answer to a creation.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Created {
+    /// The new id.
+    pub id: ConnectionId,
+}
+
+/// Answer of a connection test that succeeded.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct TestResult {
+    /// Always true; a failure is a Problem.
+    pub ok: bool,
+    /// The server's own name and version, e.g. `PostgreSQL 15.18`.
+    pub server: String,
+    /// Milliseconds for the whole test.
+    pub latency_ms: f64,
+}

@@ -1,0 +1,110 @@
+//! Runs: one execution of one statement.
+
+use crate::ids::{ConnectionId, RunId, SessionId, WindowId};
+use crate::problem::Problem;
+use serde::{Deserialize, Serialize};
+
+/// `POST /api/v1/runs`
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct StartRun {
+    /// Where to run it.
+    pub connection: ConnectionId,
+    /// The console; without it any session from the pool, reset after.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<SessionId>,
+    /// One statement, sent as it stands.
+    pub sql: String,
+    /// Rows of a page: 1,000 unless told, 10,000 at most. Wide rows make it smaller; `Sheaf-Page-Rows` tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page_rows: Option<u32>,
+    /// The window whose event stream keeps the run alive; without it the run lives 30 minutes after its last use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window: Option<WindowId>,
+}
+
+/// Where a run stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum RunState {
+    /// The database works, or rows are being read.
+    Running,
+    /// More rows wait in the database.
+    Paused,
+    /// Every row is here.
+    Done,
+    /// The database said no.
+    Rejected,
+    /// Stopped on request; what was read stays.
+    Cancelled,
+    /// What is here is right, the rest will not come.
+    Partial,
+    /// The link was lost after sending: what the statement did is not known.
+    Unknown,
+}
+
+impl RunState {
+    /// No further change will come.
+    pub fn is_final(self) -> bool {
+        !matches!(self, Self::Running | Self::Paused)
+    }
+}
+
+/// One column of a result.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ColumnInfo {
+    /// As the database names it; may repeat, may be empty.
+    pub name: String,
+    /// The database's own name of the type.
+    #[serde(rename = "type")]
+    pub type_name: String,
+    /// `schema.table.column` where the engine tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
+}
+
+/// `GET /api/v1/runs/{id}`, and each line of the event stream.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RunStatus {
+    /// The run.
+    pub id: RunId,
+    /// Where it stands.
+    pub state: RunState,
+    /// Its columns, once known; empty for a statement without rows.
+    pub columns: Vec<ColumnInfo>,
+    /// Rows of each page but the last.
+    pub page_rows: u32,
+    /// Rows that are in the spool.
+    pub rows_ready: u64,
+    /// Rows of the whole result, once known.
+    pub total_rows: Option<u64>,
+    /// Rows a statement changed.
+    pub rows_affected: Option<u64>,
+    /// What the database said beside the result, in order.
+    pub notices: Vec<Notice>,
+    /// Milliseconds from the start until the state above (still counting while it runs).
+    pub elapsed_ms: f64,
+    /// The cause of `rejected`, `partial` and `unknown`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<Problem>,
+    /// The server is reading to the end.
+    #[serde(default)]
+    pub reading_to_end: bool,
+    /// The session has an open transaction after this statement.
+    #[serde(default)]
+    pub in_transaction: bool,
+}
+
+/// One message of the database.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Notice {
+    /// `NOTICE`, `WARNING`, … as the database says.
+    pub severity: String,
+    /// Its words.
+    pub message: String,
+}
