@@ -1,0 +1,73 @@
+import { expect, test } from "./support/journey.ts";
+
+test("complete and run: the popup knows the table and the columns of its alias", async ({ workbench: w, page }) => {
+  await w.write("SELECT c. FROM customers c LIMIT 3");
+  for (let i = 0; i < " FROM customers c LIMIT 3".length; i++) await page.keyboard.press("ArrowLeft");
+  await page.keyboard.press("Control+Space");
+  await expect(w.completion).toBeVisible();
+  await expect(w.completion.getByRole("option", { name: /^id\b/ })).toBeVisible();
+  await page.keyboard.press("Enter");
+  await expect(w.completion).toBeHidden();
+  await page.keyboard.press("Control+Enter");
+  await expect(w.grid).toBeVisible();
+  await expect(w.status).toContainText("3 rows");
+});
+
+test("typing a few letters offers the table, fuzzily", async ({ workbench: w, page }) => {
+  await w.write("SELECT * FROM ");
+  await page.keyboard.type("custo");
+  await expect(w.completion.getByRole("option", { name: /customers/ }).first()).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(w.completion).toBeHidden();
+});
+
+test("cancel stops a statement that would never end, and the console takes the next one", async ({ workbench: w, page }) => {
+  await w.execute("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n");
+  await expect(w.cancel).toBeVisible();
+  await w.cancel.click();
+  await expect(w.messages).toContainText(/cancel/i);
+  await expect(w.run).toBeEnabled();
+  await w.execute("SELECT 41 + 1 AS answer");
+  await expect(w.cell(1, 1)).toHaveText("42");
+
+  await w.execute("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n");
+  await expect(w.cancel).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(w.run).toBeEnabled();
+});
+
+test("a refused statement is marked where it is wrong, in the database's words, and the text stays", async ({ workbench: w }) => {
+  await w.execute("SELECT 'ünï', nme FROM customers");
+  await expect(w.messages).toContainText("no such column: nme");
+  await expect(w.editor).toContainText("nme FROM customers");
+  await w.execute("SELECT 1 AS one");
+  await expect(w.cell(1, 1)).toHaveText("1");
+});
+
+test("a reload keeps the text", async ({ workbench: w, page }) => {
+  await w.write("SELECT 'kept through a reload'");
+  await page.reload();
+  await expect(w.editor).toContainText("kept through a reload");
+});
+
+test("a value is shown exactly, and copied exactly", async ({ workbench: w, page, context }) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await w.execute("SELECT 9007199254740993 AS big, '' AS empty, NULL AS nothing, 'NULL' AS word, 'a\tb' AS tab");
+  await expect(w.cell(1, 1)).toHaveText("9007199254740993");
+  await expect(w.cell(1, 2)).toHaveText("");
+  await expect(w.cell(1, 3)).toHaveText("");
+  await expect(w.grid.getByLabel("NULL")).toHaveCount(1);
+  await expect(w.cell(1, 4)).toHaveText("NULL");
+  await w.cell(1, 1).click();
+  await page.keyboard.press("Control+a");
+  await page.keyboard.press("Control+c");
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  expect(copied.trimEnd().split("\n").at(-1)).toBe('9007199254740993\t\t\tNULL\t"a\tb"');
+});
+
+test("text in a result is never markup", async ({ workbench: w, page }) => {
+  await w.execute(`SELECT '<img src=x onerror="document.title=1">' AS "<script>document.title=2</script>"`);
+  await expect(w.cell(1, 1)).toHaveText('<img src=x onerror="document.title=1">');
+  await expect(w.grid.getByRole("columnheader").first()).toContainText("<script>");
+  expect(await page.title()).toContain("Sheaf");
+});

@@ -1,0 +1,55 @@
+import { test as base, expect } from "@playwright/test";
+import { Server } from "./support/server.ts";
+import { test as journey, Workbench } from "./support/journey.ts";
+
+base("a closed server is said in one sentence, and the text is still there", async ({ page }) => {
+  const server = await Server.start();
+  try {
+    await page.goto(await server.launch());
+    const w = new Workbench(page);
+    await w.execute("SELECT 1 AS one");
+    await expect(w.cell(1, 1)).toHaveText("1");
+    await server.kill();
+    await w.execute("SELECT 2 AS two");
+    await expect(w.messages).toContainText(/server/i);
+    await expect(w.editor).toContainText("SELECT 2 AS two");
+    await expect(w.cell(1, 1)).toHaveText("1");
+  } finally {
+    await server.stop();
+  }
+});
+
+for (const [name, damage] of [
+  ["cut short", (bytes: Buffer) => bytes.subarray(0, Math.floor(bytes.length / 2))],
+  ["corrupt", (bytes: Buffer) => Buffer.from(bytes.map((byte, at) => (at > 400 ? byte ^ 0x5a : byte)))],
+] as const) {
+  journey(`a page that arrives ${name} offers Retry, and nothing else is lost`, async ({ workbench: w, page }) => {
+    let damaged = true;
+    await page.route(/\/api\/v1\/runs\/[^/]+\/pages\/\d+$/, async (route) => {
+      const response = await route.fetch();
+      const body = await response.body();
+      const headers = { ...response.headers() };
+      delete headers["content-length"];
+      await route.fulfill({ response, headers, body: damaged ? damage(body) : body });
+    });
+    await w.execute("SELECT * FROM page_views ORDER BY id");
+    await expect(w.cell(1, 1)).toHaveText("1");
+    await w.cell(1, 1).click();
+    await page.mouse.wheel(0, 60_000);
+    const retry = page.getByRole("button", { name: "Retry" }).first();
+    await expect(retry).toBeVisible();
+    damaged = false;
+    await retry.click();
+    await expect(retry).toBeHidden();
+    await page.keyboard.press("Control+Home");
+    await expect(w.cell(1, 1)).toHaveText("1");
+  });
+}
+
+journey("an address without a launch code tells how to get one", async ({ browser, sheaf }) => {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.goto(sheaf.origin);
+  await expect(page.getByText("sheaf open")).toBeVisible();
+  await context.close();
+});

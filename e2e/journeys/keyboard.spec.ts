@@ -1,0 +1,35 @@
+import { expect, test } from "./support/journey.ts";
+
+/** No pointer anywhere in this file. */
+test("the keyboard alone: write, complete, run, walk the result, read a cell, come back", async ({ workbench: w, page }) => {
+  await page.keyboard.press("Alt+2");
+  await expect(w.editor).toBeFocused();
+  await page.keyboard.press("Control+a");
+  await page.keyboard.type("SELECT id, name FROM produc");
+  await expect(w.completion).toBeVisible();
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Control+Enter");
+  await expect(w.cell(1, 1)).toHaveText("1");
+
+  await page.keyboard.press("Alt+3");
+  await expect(w.grid).toBeFocused();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowRight");
+  const name = await w.cell(2, 2).textContent();
+  await page.keyboard.press("Enter");
+  const viewer = page.getByRole("dialog", { name: "Cell" }).or(page.getByRole("complementary", { name: "Cell" }));
+  await expect(viewer).toContainText(name!);
+  await page.keyboard.press("Escape");
+  await expect(viewer).toBeHidden();
+  await expect(w.grid).toBeFocused();
+
+  await page.keyboard.press("Alt+1");
+  await expect(w.explorer.getByRole("treeitem").and(page.locator(":focus"))).toHaveCount(1);
+  await page.keyboard.press("Control+Shift+p");
+  const palette = page.getByRole("dialog", { name: "Command palette" });
+  await expect(palette).toBeVisible();
+  await page.keyboard.type("new console");
+  await page.keyboard.press("Enter");
+  await expect(palette).toBeHidden();
+  await expect(page.getByRole("tablist", { name: "Consoles" }).getByRole("tab")).toHaveCount(2);
+});

@@ -1,0 +1,58 @@
+import AxeBuilder from "@axe-core/playwright";
+import { expect, test } from "./support/journey.ts";
+
+for (const theme of ["light", "dark"] as const) {
+  test(`the ${theme} theme follows the system and has no serious fault of accessibility`, async ({ workbench: w, page }) => {
+    await page.emulateMedia({ colorScheme: theme });
+    await w.execute("SELECT * FROM customers");
+    await expect(w.cell(1, 1)).toBeVisible();
+    const [red = 0, green = 0, blue = 0] = await page.evaluate(() => {
+      const canvas = document.createElement("canvas").getContext("2d")!;
+      canvas.fillStyle = getComputedStyle(document.body).backgroundColor;
+      canvas.fillRect(0, 0, 1, 1);
+      return [...canvas.getImageData(0, 0, 1, 1).data];
+    });
+    const light = (red + green + blue) / 3;
+    if (theme === "dark") expect(light).toBeLessThan(80);
+    else expect(light).toBeGreaterThan(200);
+    const report = await new AxeBuilder({ page }).analyze();
+    const serious = report.violations.filter((violation) => violation.impact === "serious" || violation.impact === "critical");
+    expect(serious.map((violation) => `${violation.id}: ${violation.nodes.map((node) => node.target.join(" ")).join(", ")}`)).toEqual([]);
+  });
+}
+
+test("the connection dialog and the palette have no serious fault of accessibility", async ({ workbench: w, page }) => {
+  await expect(w.editor).toBeVisible();
+  await page.keyboard.press("Control+Shift+p");
+  const palette = page.getByRole("dialog", { name: "Command palette" });
+  await expect(palette.getByRole("combobox")).toBeFocused();
+  for (const open of ["palette", "connection"]) {
+    if (open === "connection") {
+      await page.keyboard.press("Escape");
+      await page.getByRole("button", { name: "New connection" }).first().click();
+      await expect(page.getByRole("dialog", { name: "Connection" })).toBeVisible();
+    }
+    const report = await new AxeBuilder({ page }).analyze();
+    const serious = report.violations.filter((violation) => violation.impact === "serious" || violation.impact === "critical");
+    expect(serious.map((violation) => `${open} ${violation.id}: ${violation.nodes.map((node) => node.target.join(" ")).join(", ")}`)).toEqual([]);
+  }
+});
+
+test("an idle page with a result open asks for nothing and draws nothing", async ({ workbench: w, page }) => {
+  await w.execute("SELECT * FROM page_views");
+  await expect(w.cell(1, 1)).toHaveText("1");
+  await page.evaluate(() => {
+    const counts = { frames: 0, timers: 0, requests: 0 };
+    Object.assign(window, { counts });
+    const frame = window.requestAnimationFrame.bind(window);
+    window.requestAnimationFrame = (callback) => (counts.frames++, frame(callback));
+    const timeout = window.setTimeout.bind(window) as (handler: TimerHandler, ms?: number, ...rest: unknown[]) => number;
+    window.setTimeout = ((handler: TimerHandler, ms?: number, ...rest: unknown[]) => (counts.timers++, timeout(handler, ms, ...rest))) as typeof window.setTimeout;
+    const request = window.fetch.bind(window);
+    window.fetch = (...args) => (counts.requests++, request(...args));
+  });
+  await page.mouse.move(5, 5);
+  // The one clock of the journeys: idleness has no event to wait for.
+  await page.waitForTimeout(5_000);
+  expect(await page.evaluate(() => (window as unknown as { counts: object }).counts)).toEqual({ frames: 0, timers: 0, requests: 0 });
+});

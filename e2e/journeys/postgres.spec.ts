@@ -1,0 +1,46 @@
+import { expect, test } from "./support/journey.ts";
+import { Postgres } from "./support/postgres.ts";
+
+let postgres: Postgres;
+test.beforeAll(async () => {
+  postgres = await Postgres.start();
+});
+test.afterAll(async () => {
+  await postgres.stop();
+});
+
+test("connect to PostgreSQL: a wrong password is said where it is typed, the right one saves and runs", async ({ workbench: w, page }) => {
+  await page.getByRole("button", { name: "New connection" }).first().click();
+  const dialog = page.getByRole("dialog", { name: "Connection" });
+  await dialog.getByLabel("PostgreSQL").check({ force: true });
+  await dialog.getByLabel("Name", { exact: true }).fill("Orders (test)");
+  await dialog.getByLabel("Host").fill("127.0.0.1");
+  await dialog.getByLabel("Port").fill(String(postgres.port));
+  await dialog.getByLabel("Database").fill("postgres");
+  await dialog.getByLabel("User").fill(postgres.user);
+  await dialog.getByLabel("Password", { exact: true }).fill("wrong");
+  await dialog.getByRole("button", { name: "Test" }).click();
+  await expect(dialog).toContainText('password authentication failed for user "sheaf"');
+
+  await dialog.getByLabel("Password", { exact: true }).fill(postgres.password);
+  await dialog.getByRole("button", { name: "Test" }).click();
+  await expect(dialog).toContainText(/PostgreSQL \d+/);
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await expect(dialog).toBeHidden();
+  await expect(w.explorer.getByRole("treeitem", { name: /Orders \(test\)/ })).toBeVisible();
+
+  await page.getByRole("button", { name: "New console" }).click();
+  await w.execute("SELECT g, md5(g::text) AS hash, 0.10::numeric(12,2) AS money, true AS yes FROM generate_series(1, 2000000) g");
+  await expect(w.cell(1, 2)).toHaveText("c4ca4238a0b923820dcc509a6f75849b");
+  await expect(w.cell(1, 3)).toHaveText("0.10");
+  await expect(w.cell(1, 4)).toHaveText("t");
+  await expect(w.grid).toHaveAttribute("aria-rowcount", "-1");
+
+  await w.execute("SELECT pg_sleep(600)");
+  await expect(w.cancel).toBeVisible();
+  await w.cancel.click();
+  await expect(w.messages).toContainText("canceling statement due to user request");
+
+  await w.execute("SELECT 'é' || nme FROM pg_class");
+  await expect(w.messages).toContainText('column "nme" does not exist');
+});
