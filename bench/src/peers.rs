@@ -1,0 +1,4 @@
+//! What the families measure and measure against: the release, a browser, a database, a bare driver.
+
+pub mod bare_driver;
+pub mod browser;
