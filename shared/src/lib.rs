@@ -10,4 +10,5 @@ pub mod limits;
 pub mod page;
 pub mod problem;
 pub mod types;
+pub mod sql;
 pub mod wire;
