@@ -2,7 +2,10 @@
 //!
 //! Invariant: an engine knows no runs, no pages on disk, no users and no HTTP. It turns one statement into record batches of
 //! the size it is asked for, and it reads no further than it is asked to.
-//! Start at [`Session`]; a new engine is one file and one line in [`ENGINES`].
+//! Start at [`Session`]; a new engine is one file and one line in [`engine`].
+
+pub mod sqlite;
+pub mod worker;
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
@@ -12,6 +15,28 @@ use shared::wire::catalog::Catalog;
 use shared::wire::connection::{ConnectionFields, EngineKind};
 use shared::wire::run::Notice;
 use std::sync::Arc;
+
+/// The table of engines.
+pub fn engine(kind: EngineKind) -> &'static dyn Engine {
+    match kind {
+        EngineKind::Sqlite => &sqlite::Sqlite,
+        EngineKind::Postgres => &Absent,
+    }
+}
+
+/// Holds the place of an engine that is not in this build.
+struct Absent;
+
+#[async_trait]
+impl Engine for Absent {
+    fn kind(&self) -> EngineKind {
+        EngineKind::Postgres
+    }
+
+    async fn connect(&self, _target: &Target) -> Result<Box<dyn Session>, EngineError> {
+        Err(EngineError::not_sent(ErrorCode::ConnectFailed, "This build has no PostgreSQL engine."))
+    }
+}
 
 /// Where to connect: a connection's fields and its secret.
 #[derive(Clone)]

@@ -6,3 +6,4 @@
 
 pub mod access;
 pub mod engine;
+pub mod runs;

@@ -2,3 +2,4 @@
 
 pub mod bare_driver;
 pub mod browser;
+pub mod sheaf;

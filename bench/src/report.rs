@@ -29,9 +29,8 @@ pub fn part(family: &Family, record: &Record, seed: u64) -> String {
             let values = record.values(metric, variant);
             let figure = |v: Option<f64>| v.map_or_else(|| "-".to_owned(), |v| format!("{v:.2}"));
             let compared = if place + 1 == variants.len() { None } else { ratio(&values, &floor, seed) };
-            let (times, verdict) = compared.map_or((String::from("-"), "-"), |r| {
-                (format!("{:.2} ({:.2} to {:.2})", r.ratio, r.low, r.high), r.verdict())
-            });
+            let (times, verdict) =
+                compared.map_or((String::from("-"), "-"), |r| (format!("{:.2} ({:.2} to {:.2})", r.ratio, r.low, r.high), r.verdict()));
             // Writing to a String can't fail.
             let _ = writeln!(
                 out,

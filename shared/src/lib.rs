@@ -3,8 +3,12 @@
 //! Invariant: no IO, no clock, no randomness, no threads, no async here, so that everything behaves the same in the
 //! server, in the browser and in a test. Start at [`wire`] for what travels, at [`page`] for how rows travel.
 
+pub mod format;
+pub mod grid;
 pub mod ids;
 pub mod limits;
 pub mod page;
 pub mod problem;
+pub mod types;
+pub mod sql;
 pub mod wire;

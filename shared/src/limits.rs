@@ -36,6 +36,20 @@ pub const SPOOL_MEMORY_PER_RUN: usize = 8 * 1024 * 1024;
 pub const SPOOL_MEMORY_ALL: usize = 64 * 1024 * 1024;
 /// Bytes of pages one run may keep in memory and on disk.
 pub const SPOOL_BYTES_PER_RUN: u64 = 4 * 1024 * 1024 * 1024;
+/// Bytes of pages of all runs on disk.
+pub const SPOOL_BYTES_ALL: u64 = 20 * 1024 * 1024 * 1024;
+/// Bytes that stay free on the disk: past this the spool refuses, so that the rest of the machine goes on.
+pub const DISK_FREE_MIN: u64 = 1024 * 1024 * 1024;
+/// Bytes one read of the engine brings after page 0: a page of usual rows in one go, and a bound where rows suddenly grow.
+pub const FETCH_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Notices kept of one run; a statement may raise them by the million.
+pub const NOTICES_MAX: usize = 1_000;
+/// Seconds an idle session stays in the pool.
+pub const SESSION_IDLE_SECONDS: u64 = 5 * 60;
+/// Ids of closed runs that are remembered, to say `gone` rather than `not_found`.
+pub const RUNS_REMEMBERED: usize = 10_000;
+/// Runs of one principal that are kept, active or read: the oldest finished one makes room.
+pub const RUNS_KEPT_MAX: usize = 1_000;
 /// Runs of one principal that are active at once.
 pub const RUNS_ACTIVE_MAX: usize = 16;
 /// Sessions open to one target.

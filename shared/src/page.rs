@@ -13,6 +13,9 @@ use arrow_ipc::writer::StreamWriter;
 pub const TYPE_KEY: &str = "sheaf.type";
 /// Field metadata: `schema.table.column`.
 pub const ORIGIN_KEY: &str = "sheaf.origin";
+/// Field metadata: the engine the column came from, as in `EngineKind`'s JSON (`sqlite`, `postgres`). Values are written as that
+/// engine's own client writes them (a SQLite REAL is `1.0e+20`, a PostgreSQL double is `1e+20`).
+pub const ENGINE_KEY: &str = "sheaf.engine";
 /// Schema metadata: JSON `[[row, column, bytes], …]`, rows of the page whose cell was cut, with the cell's full length in bytes.
 pub const CUT_KEY: &str = "sheaf.cut";
 /// The media type of a page.

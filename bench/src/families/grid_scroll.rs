@@ -28,7 +28,7 @@ fn sql() -> String {
 }
 
 async fn measure(study: &Study, record: &mut Record) -> Result<(), BenchError> {
-    let server = e2e::server::Server::start(&study.sheaf, &[]).map_err(|e| BenchError::failed("sheaf", e))?;
+    let server = e2e::server::Server::start(&study.sheaf, &[]).map_err(BenchError::io("sheaf"))?;
     let options = serde_json::json!({ "sql": sql(), "rows": ROWS });
     browser::measure("grid-scroll", &server.launch_url(), options, "sheaf", record).await
 }

@@ -2,7 +2,7 @@
 
 use super::{Family, Measuring};
 use crate::record::Record;
-use crate::{BenchError, Study};
+use crate::BenchError;
 use std::path::Path;
 
 /// The family.

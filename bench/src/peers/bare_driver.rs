@@ -18,6 +18,14 @@ impl BareDriver {
         Ok(Self(client))
     }
 
+    /// Runs statements one after another.
+    pub async fn prepare(&self, statements: &[&str]) -> Result<(), BenchError> {
+        for statement in statements {
+            self.0.batch_execute(statement).await.map_err(|e| BenchError::failed("the fixture", e))?;
+        }
+        Ok(())
+    }
+
     /// Milliseconds from the bind to the last of 1,001 rows; BEGIN and COMMIT are outside. Checks the first and the last value.
     pub async fn first_page(&mut self, sql: &str) -> Result<f64, BenchError> {
         let failed = |e| BenchError::failed("the bare driver", e);

@@ -22,6 +22,9 @@ pub struct StartRun {
     /// The window whose event stream keeps the run alive; without it the run lives 30 minutes after its last use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<WindowId>,
+    /// The client's own random name for this start, so that it can be cancelled before the answer tells the run's id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token: Option<String>,
 }
 
 /// Where a run stands.
@@ -86,7 +89,7 @@ pub struct RunStatus {
     pub rows_affected: Option<u64>,
     /// What the database said beside the result, in order.
     pub notices: Vec<Notice>,
-    /// Milliseconds from the start until the state above (still counting while it runs).
+    /// Milliseconds of work until the state above (still counting while it runs; the time a result waits for its reader is not in it).
     pub elapsed_ms: f64,
     /// The cause of `rejected`, `partial` and `unknown`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

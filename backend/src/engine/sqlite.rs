@@ -1,0 +1,165 @@
+//! SQLite: a file, read by a thread of its own.
+//!
+//! Invariant: the connection never leaves its thread. Start at [`thread`] for how a statement is read.
+
+mod catalog;
+mod connect;
+mod decode;
+mod describe;
+mod error;
+mod signals;
+mod text;
+mod thread;
+
+use crate::engine::worker::{Gone, Worker};
+use crate::engine::{Bound, CancelHandle, Engine, EngineError, Fetched, Finished, Session, Started, Target};
+use async_trait::async_trait;
+use connect::Place;
+use shared::limits::CONNECT_SECONDS_MAX;
+use shared::problem::ErrorCode;
+use shared::wire::catalog::Catalog;
+use shared::wire::connection::EngineKind;
+use shared::wire::run::Notice;
+use signals::Signals;
+use std::sync::Arc;
+use std::time::Duration;
+use thread::Command;
+use tokio::sync::oneshot;
+
+/// The engine.
+pub struct Sqlite;
+
+#[async_trait]
+impl Engine for Sqlite {
+    fn kind(&self) -> EngineKind {
+        EngineKind::Sqlite
+    }
+
+    async fn connect(&self, target: &Target) -> Result<Box<dyn Session>, EngineError> {
+        let (path, read_only) = (target.fields.path.clone(), target.fields.read_only);
+        let signals = Arc::new(Signals::default());
+        let of_thread = Arc::clone(&signals);
+        let (opened, answer) = oneshot::channel();
+        let worker = Worker::spawn("sqlite", move |mut inbox| {
+            // On the thread from the first look at the file: a dead network folder must not hold up the server.
+            let place_and_connection =
+                Place::find(path.as_deref(), read_only).and_then(|place| place.open(&of_thread).map(|connection| (place, connection)));
+            match place_and_connection {
+                Ok((place, connection)) => {
+                    if opened.send(Ok(())).is_ok() {
+                        thread::serve(&place, connection, &of_thread, &mut inbox);
+                    }
+                }
+                Err(e) => drop(opened.send(Err(e))),
+            }
+        })
+        .map_err(|e| EngineError::not_sent(ErrorCode::CannotOpen, format!("No thread for the session could be started: {e}.")))?;
+        // Made before the wait: when that is given up, dropping this tells the thread.
+        let session = SqliteSession { worker: Some(worker), signals };
+        let wait = Duration::from_secs(CONNECT_SECONDS_MAX);
+        match tokio::time::timeout(wait, answer).await {
+            Ok(Ok(Ok(()))) => Ok(Box::new(session)),
+            Ok(Ok(Err(e))) => Err(e),
+            Ok(Err(_)) => Err(EngineError::not_sent(ErrorCode::CannotOpen, "The file could not be opened.")),
+            Err(_) => {
+                let sentence = format!("The file did not open within {CONNECT_SECONDS_MAX} seconds.");
+                Err(EngineError::not_sent(ErrorCode::CannotOpen, sentence))
+            }
+        }
+    }
+}
+
+struct SqliteSession {
+    worker: Option<Worker<Command>>,
+    signals: Arc<Signals>,
+}
+
+impl SqliteSession {
+    async fn ask<T>(&self, command: impl FnOnce(oneshot::Sender<Result<T, EngineError>>) -> Command) -> Result<T, EngineError> {
+        match &self.worker {
+            Some(worker) => worker.ask(command).await.unwrap_or_else(|Gone| Err(gone())),
+            None => Err(gone()),
+        }
+    }
+}
+
+fn gone() -> EngineError {
+    EngineError::unknown("The session with the SQLite file ended unexpectedly.")
+}
+
+#[async_trait]
+impl Session for SqliteSession {
+    async fn execute(&mut self, sql: &str, bound: Bound) -> Result<Started, EngineError> {
+        self.signals.begin();
+        let started = self.ask(|reply| Command::Execute(sql.to_owned(), bound, reply)).await;
+        if started.is_err() {
+            self.signals.end();
+        }
+        started
+    }
+
+    async fn fetch(&mut self, bound: Bound) -> Result<Fetched, EngineError> {
+        let fetched = self.ask(|reply| Command::Fetch(bound, reply)).await;
+        if fetched.is_err() {
+            self.signals.end();
+        }
+        fetched
+    }
+
+    async fn finish(&mut self) -> Result<Finished, EngineError> {
+        // Giving up the rest is quick and must succeed: a stop has nothing left to stop.
+        self.signals.end();
+        self.ask(Command::Finish).await
+    }
+
+    fn take_notices(&mut self) -> Vec<Notice> {
+        Vec::new()
+    }
+
+    fn cancel_handle(&self) -> Arc<dyn CancelHandle> {
+        Arc::new(Stop(Arc::clone(&self.signals)))
+    }
+
+    async fn catalog(&mut self) -> Result<Catalog, EngineError> {
+        self.signals.begin();
+        let catalog = self.ask(Command::Catalog).await;
+        self.signals.end();
+        catalog
+    }
+
+    async fn reset(&mut self) -> Result<(), EngineError> {
+        self.ask(Command::Reset).await
+    }
+
+    fn server(&self) -> &str {
+        server()
+    }
+
+    async fn close(mut self: Box<Self>) {
+        self.signals.leave();
+        if let Some(worker) = self.worker.take() {
+            worker.end().await;
+        }
+    }
+}
+
+impl Drop for SqliteSession {
+    fn drop(&mut self) {
+        self.signals.leave();
+    }
+}
+
+fn server() -> &'static str {
+    static NAME: std::sync::OnceLock<String> = std::sync::OnceLock::new();
+    NAME.get_or_init(|| format!("SQLite {}", rusqlite::version()))
+}
+
+struct Stop(Arc<Signals>);
+
+#[async_trait]
+impl CancelHandle for Stop {
+    async fn cancel(&self) -> Result<(), EngineError> {
+        self.0.stop();
+        Ok(())
+    }
+}

@@ -1,0 +1,174 @@
+//! Opening a file: which files are opened, how, and what an opened one may do.
+//!
+//! Invariant: opening never makes a file, and never reads a path as a URI. A read-only connection is read-only by SQLite's own doing
+//! (open flags, authorizer), whatever its statements say.
+
+use super::error;
+use super::signals::Signals;
+use crate::engine::EngineError;
+use rusqlite::config::DbConfig;
+use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
+use rusqlite::limits::Limit;
+use rusqlite::{Connection, OpenFlags, ffi};
+use shared::problem::{ErrorCode, Problem};
+use std::cell::RefCell;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// VM instructions between two looks at the stop flag: some ten microseconds.
+const STOP_CHECK_OPS: i32 = 1_000;
+/// How long a statement waits for a lock of somebody else's.
+const BUSY_WAIT: Duration = Duration::from_secs(5);
+/// Between two tries for a lock.
+const BUSY_STEP: Duration = Duration::from_millis(10);
+
+/// Which file, and how.
+#[derive(Clone, Debug)]
+pub struct Place {
+    path: PathBuf,
+    read_only: bool,
+}
+
+impl Place {
+    /// Checks that `path` is a file that can be read. Each fault is one sentence.
+    pub fn find(path: Option<&str>, read_only: bool) -> Result<Self, EngineError> {
+        let given = path.unwrap_or("").trim();
+        if given.is_empty() {
+            return Err(cannot_open("Give the path of the SQLite file."));
+        }
+        // Absolute from here on: it can't be taken for `:memory:`, for `file:…` or for a temporary database.
+        let path = std::path::absolute(given).map_err(|e| io_fault(given, &e))?;
+        let metadata = std::fs::metadata(&path).map_err(|e| io_fault(given, &e))?;
+        if metadata.is_dir() {
+            return Err(cannot_open(format!("{given} is a folder, not a file.")));
+        }
+        if !metadata.is_file() {
+            return Err(cannot_open(format!("{given} is not a regular file.")));
+        }
+        std::fs::File::open(&path).map_err(|e| io_fault(given, &e))?;
+        Ok(Self { path, read_only })
+    }
+
+    /// The file's name, for people.
+    pub fn name(&self) -> String {
+        self.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    }
+
+    /// Opens it on the thread that will use it.
+    pub fn open(&self, signals: &Arc<Signals>) -> Result<Connection, EngineError> {
+        let access = if self.read_only { OpenFlags::SQLITE_OPEN_READ_ONLY } else { OpenFlags::SQLITE_OPEN_READ_WRITE };
+        // One thread uses it, so no mutex. No CREATE, no URI.
+        let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_EXRESCODE;
+        let connection = Connection::open_with_flags(&self.path, flags).map_err(|e| self.fault(e))?;
+        self.prepare(&connection, signals).map_err(|e| self.fault(e))?;
+        signals.attach(connection.get_interrupt_handle());
+        match connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(())) {
+            // Somebody writes just now: the file is there, and the statement that meets the lock will tell.
+            Err(e) if primary(&e) == ffi::SQLITE_BUSY => Ok(connection),
+            Err(e) => Err(self.fault(e)),
+            Ok(()) => Ok(connection),
+        }
+    }
+
+    fn prepare(&self, connection: &Connection, signals: &Arc<Signals>) -> rusqlite::Result<()> {
+        // A hostile file's views and triggers may call only what is harmless; see sqlite.org/security.html.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+        if self.read_only {
+            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+            connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
+            connection.authorizer(Some(only_reading))?;
+        }
+        let watched = Arc::clone(signals);
+        connection.progress_handler(STOP_CHECK_OPS, Some(move || watched.stopped()))?;
+        WAITING.with_borrow_mut(|waiting| *waiting = Some(Arc::clone(signals)));
+        connection.busy_handler(Some(wait_for_lock))
+    }
+
+    fn fault(&self, e: rusqlite::Error) -> EngineError {
+        let path = self.path.display();
+        let sentence = match primary(&e) {
+            ffi::SQLITE_NOTADB => format!("{path} is not an SQLite database, or it is encrypted."),
+            ffi::SQLITE_CORRUPT => format!("{path} is damaged: SQLite cannot read its schema."),
+            ffi::SQLITE_CANTOPEN => format!("SQLite cannot open {path}; the folder may not allow the files it needs beside it."),
+            ffi::SQLITE_PERM | ffi::SQLITE_READONLY => format!("This user may not open {path} in this way."),
+            _ => format!("SQLite cannot open {path}: {e}."),
+        };
+        let mut fault = cannot_open(sentence);
+        fault.problem.sqlstate = e.sqlite_error().map(|failure| error::name(failure.extended_code));
+        fault
+    }
+}
+
+fn primary(e: &rusqlite::Error) -> i32 {
+    e.sqlite_error().map_or(0, |failure| failure.extended_code & 0xff)
+}
+
+fn cannot_open(sentence: impl Into<String>) -> EngineError {
+    EngineError::not_sent(ErrorCode::CannotOpen, sentence)
+}
+
+fn io_fault(given: &str, e: &io::Error) -> EngineError {
+    let sentence = match e.kind() {
+        io::ErrorKind::NotFound => format!("There is no such file: {given}."),
+        io::ErrorKind::PermissionDenied => format!("This user may not read {given}."),
+        io::ErrorKind::NotADirectory => format!("There is no such file: {given}; a part of its path is not a folder."),
+        _ => format!("{given} cannot be opened: {e}."),
+    };
+    let mut fault = cannot_open(sentence);
+    if Path::new(given).is_relative() {
+        let folder = std::env::current_dir().map(|folder| folder.display().to_string()).unwrap_or_default();
+        fault.problem.detail = Some(format!("The path is relative to {folder}."));
+    }
+    fault
+}
+
+thread_local! {
+    /// The session of this thread, for the busy handler, which can be given a plain function only.
+    static WAITING: RefCell<Option<Arc<Signals>>> = const { RefCell::new(None) };
+}
+
+/// SQLite asks whether to try for a lock once more. Its own handler would not hear a stop.
+fn wait_for_lock(tries: i32) -> bool {
+    let stopped = WAITING.with_borrow(|signals| signals.as_ref().is_some_and(|signals| signals.stopped()));
+    if stopped || BUSY_STEP * u32::try_from(tries).unwrap_or(0) >= BUSY_WAIT {
+        return false;
+    }
+    std::thread::sleep(BUSY_STEP);
+    true
+}
+
+/// Pragmas with a value that only read.
+const READING_PRAGMAS: [&str; 9] = [
+    "table_info",
+    "table_xinfo",
+    "table_list",
+    "index_list",
+    "index_info",
+    "index_xinfo",
+    "foreign_key_list",
+    "foreign_key_check",
+    "integrity_check",
+];
+/// Pragmas that do something even without a value.
+const DOING_PRAGMAS: [&str; 4] = ["incremental_vacuum", "optimize", "wal_checkpoint", "shrink_memory"];
+
+/// What a read-only connection may do besides what opening it read-only already refuses: no file but its own, no setting.
+fn only_reading(context: AuthContext<'_>) -> Authorization {
+    let is_one_of = |name: &str, list: &[&str]| list.iter().any(|other| other.eq_ignore_ascii_case(name));
+    let refused = match context.action {
+        // VACUUM INTO goes through ATTACH.
+        AuthAction::Attach { .. } | AuthAction::Detach { .. } => true,
+        AuthAction::Function { function_name } => function_name.eq_ignore_ascii_case("load_extension"),
+        AuthAction::Pragma { pragma_name, pragma_value: Some(_) } => !is_one_of(pragma_name, &READING_PRAGMAS),
+        AuthAction::Pragma { pragma_name, pragma_value: None } => is_one_of(pragma_name, &DOING_PRAGMAS),
+        _ => false,
+    };
+    if refused { Authorization::Deny } else { Authorization::Allow }
+}
+
+/// A statement without its values.
+pub fn parameters_refused(name: &str) -> EngineError {
+    EngineError::idle(Problem::new(ErrorCode::Rejected, format!("The statement has a parameter, {name}, and no value was given for it.")))
+}

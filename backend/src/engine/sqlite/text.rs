@@ -1,0 +1,65 @@
+//! The little that must be known of a statement's text: where a blank ends, and its first word.
+//!
+//! Invariant: nothing here decides what a statement may do; that is SQLite's (read-only open, authorizer). It only says where the
+//! text after the first statement stands, which SQLite itself reports and ignores.
+
+/// The offset behind blanks and comments at `from`, as SQLite's tokenizer reads them.
+pub fn skip_blank(text: &str, from: usize) -> usize {
+    let mut at = from;
+    loop {
+        let rest = text.get(at..).unwrap_or("");
+        let skipped = if rest.starts_with([' ', '\t', '\n', '\r', '\u{c}']) {
+            1
+        } else if rest.starts_with('\u{feff}') {
+            3
+        } else if rest.starts_with("--") {
+            rest.find('\n').map_or(rest.len(), |end| end + 1)
+        } else if rest.starts_with("/*") {
+            rest.get(2..).and_then(|inner| inner.find("*/")).map_or(rest.len(), |end| end + 4)
+        } else {
+            0
+        };
+        if skipped == 0 {
+            return at;
+        }
+        at += skipped;
+    }
+}
+
+/// The offset behind blanks, comments and semicolons at `from`.
+pub fn skip_empty(text: &str, from: usize) -> usize {
+    let mut at = skip_blank(text, from);
+    while text.get(at..).is_some_and(|rest| rest.starts_with(';')) {
+        at = skip_blank(text, at + 1);
+    }
+    at
+}
+
+/// The first word of the statement, in capitals.
+pub fn first_word(text: &str) -> String {
+    let rest = text.get(skip_empty(text, 0)..).unwrap_or("");
+    rest.chars().take_while(char::is_ascii_alphabetic).map(|c| c.to_ascii_uppercase()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blanks_and_comments_are_skipped_as_sqlite_does() {
+        assert_eq!(skip_blank("  \t\r\n\u{c}x", 0), 6);
+        assert_eq!(skip_blank("\u{feff}-- é\n/* ; */SELECT", 0), 16);
+        assert_eq!(skip_blank("/* open", 0), 7);
+        assert_eq!(skip_blank("-- open", 0), 7);
+        assert_eq!(skip_blank("/*/x", 0), 4);
+        assert_eq!(skip_blank("-x", 0), 0);
+        assert_eq!(skip_empty(" ; /* a */ ;; x", 0), 14);
+    }
+
+    #[test]
+    fn the_first_word_is_found_behind_comments() {
+        assert_eq!(first_word("/* a */ insert\tinto t values (1)"), "INSERT");
+        assert_eq!(first_word(";;with x as (select 1) select 1"), "WITH");
+        assert_eq!(first_word(""), "");
+    }
+}

@@ -1,0 +1,317 @@
+//! The session's thread: it owns the connection and the statement that is being read.
+//!
+//! Invariant: a statement is stepped only as far as it is asked for: one row more than was handed out, which stays in the statement
+//! until it is wanted. Start at [`serve`].
+
+use super::connect::{Place, parameters_refused};
+use super::decode::Page;
+use super::describe::{Column, columns};
+use super::signals::Signals;
+use super::{catalog, error, text};
+use crate::engine::worker::Inbox;
+use crate::engine::{Bound, EngineError, Fetched, Finished, Started};
+use arrow_schema::SchemaRef;
+use rusqlite::fallible_iterator::FallibleIterator as _;
+use rusqlite::fallible_streaming_iterator::FallibleStreamingIterator as _;
+use rusqlite::{Batch, Connection, Rows, Statement};
+use shared::problem::{ErrorCode, Problem};
+use shared::wire::catalog::Catalog;
+use std::sync::Arc;
+use tokio::sync::oneshot;
+
+/// Where an answer goes.
+type Reply<T> = oneshot::Sender<Result<T, EngineError>>;
+
+/// What the session asks of its thread.
+pub enum Command {
+    /// See [`crate::engine::Session::execute`].
+    Execute(String, Bound, Reply<Started>),
+    /// See [`crate::engine::Session::fetch`].
+    Fetch(Bound, Reply<Fetched>),
+    /// See [`crate::engine::Session::finish`].
+    Finish(Reply<Finished>),
+    /// See [`crate::engine::Session::catalog`].
+    Catalog(Reply<Catalog>),
+    /// See [`crate::engine::Session::reset`].
+    Reset(Reply<()>),
+}
+
+/// Answers commands until the session is dropped.
+pub fn serve(place: &Place, mut connection: Connection, signals: &Arc<Signals>, inbox: &mut Inbox<Command>) {
+    let mut state = State::default();
+    let mut next = inbox.next();
+    while let Some(command) = next.take() {
+        next = match command {
+            Command::Execute(sql, bound, reply) => {
+                state.note(&sql);
+                match run(&connection, signals, &sql, bound, reply, inbox, &mut state) {
+                    Some(unread) => Some(unread),
+                    None => inbox.next(),
+                }
+            }
+            Command::Fetch(_, reply) => {
+                let _ = reply.send(Err(EngineError::idle(Problem::new(ErrorCode::Internal, "No statement is being read."))));
+                inbox.next()
+            }
+            Command::Finish(reply) => {
+                let _ = reply.send(Ok(state.finished(&connection)));
+                inbox.next()
+            }
+            Command::Catalog(reply) => {
+                let read = catalog::read(&connection, &place.name());
+                let _ = reply.send(read.map_err(|e| error::of_statement(e, "", signals.stopped())));
+                inbox.next()
+            }
+            Command::Reset(reply) => {
+                // Opening anew is the one way back that forgets everything: settings, temporary tables, attached files.
+                let outcome = if state.touched {
+                    drop(connection);
+                    match place.open(signals) {
+                        Ok(fresh) => {
+                            connection = fresh;
+                            state = State::default();
+                            Ok(())
+                        }
+                        Err(e) => {
+                            let _ = reply.send(Err(e));
+                            return;
+                        }
+                    }
+                } else {
+                    Ok(())
+                };
+                let _ = reply.send(outcome);
+                inbox.next()
+            }
+        };
+    }
+}
+
+/// What outlives a statement.
+#[derive(Default)]
+struct State {
+    /// Something was run that a next user might notice.
+    touched: bool,
+    /// Rows changed by the statement that just ended.
+    rows_affected: Option<u64>,
+}
+
+impl State {
+    fn note(&mut self, sql: &str) {
+        self.rows_affected = None;
+        // VALUES and SELECT leave nothing; a WITH may write, and PRAGMA, ATTACH, BEGIN and the rest leave something.
+        self.touched |= !matches!(text::first_word(sql).as_str(), "SELECT" | "VALUES" | "EXPLAIN" | "");
+    }
+
+    fn finished(&mut self, connection: &Connection) -> Finished {
+        Finished { rows_affected: self.rows_affected.take(), in_transaction: !connection.is_autocommit() }
+    }
+}
+
+/// Runs one statement until it is finished. A command that is not about it ends it, and comes back to be answered.
+fn run(
+    connection: &Connection,
+    signals: &Signals,
+    sql: &str,
+    bound: Bound,
+    reply: Reply<Started>,
+    inbox: &mut Inbox<Command>,
+    state: &mut State,
+) -> Option<Command> {
+    let fault = |e: rusqlite::Error| error::of_statement(e, sql, signals.stopped());
+    let mut statement = match prepare(connection, sql) {
+        Ok(Some(statement)) => statement,
+        Ok(None) => {
+            let _ = reply.send(Ok(Started { schema: None }));
+            return None;
+        }
+        Err(Refused::BySqlite(e)) => {
+            let _ = reply.send(Err(fault(e)));
+            return None;
+        }
+        Err(Refused::Here(e)) => {
+            let _ = reply.send(Err(e));
+            return None;
+        }
+    };
+    // `sqlite3_changes` keeps the count of the last statement that changes rows, so only such a one may ask for it.
+    let changes_rows =
+        !statement.readonly() && matches!(text::first_word(sql).as_str(), "INSERT" | "UPDATE" | "DELETE" | "REPLACE" | "WITH");
+    let unread = match Reading::start(&mut statement, bound, &fault, signals) {
+        Ok(None) => {
+            state.rows_affected = changes_rows.then(|| connection.changes());
+            let _ = reply.send(Ok(Started { schema: None }));
+            return None;
+        }
+        Ok(Some(mut reading)) => {
+            let _ = reply.send(Ok(Started { schema: Some(reading.schema()) }));
+            reading.serve(&fault, signals, inbox)
+        }
+        Err(e) => {
+            let _ = reply.send(Err(e));
+            return None;
+        }
+    };
+    drop(statement);
+    state.rows_affected = changes_rows.then(|| connection.changes());
+    match unread {
+        Some(Command::Finish(reply)) => {
+            let _ = reply.send(Ok(state.finished(connection)));
+            None
+        }
+        other => other,
+    }
+}
+
+enum Refused {
+    BySqlite(rusqlite::Error),
+    Here(EngineError),
+}
+
+/// Prepares the one statement of the text; `None` when there is none in it.
+fn prepare<'c>(connection: &'c Connection, sql: &str) -> Result<Option<Statement<'c>>, Refused> {
+    let refuse = |message: &str, position: usize| {
+        let mut problem = Problem::new(ErrorCode::Rejected, message);
+        problem.position = u32::try_from(position).ok();
+        Refused::Here(EngineError::idle(problem))
+    };
+    if let Some(at) = sql.find('\0') {
+        return Err(refuse("The text has a NUL character, where SQLite would stop reading it.", at));
+    }
+    let start = text::skip_empty(sql, 0);
+    if start == sql.len() {
+        return Ok(None);
+    }
+    // Leading comments belong to the statement; a semicolon before it does not.
+    let start = sql.get(..start).and_then(|head| last_semicolon(head)).map_or(0, |at| at + 1);
+    let body = sql.get(start..).unwrap_or("");
+    let Some(statement) = Batch::new(connection, body).next().map_err(Refused::BySqlite)? else {
+        return Ok(None);
+    };
+    if let Some(name) = (1..=statement.parameter_count()).next().map(|index| statement.parameter_name(index).unwrap_or("?").to_owned()) {
+        return Err(Refused::Here(parameters_refused(&name)));
+    }
+    // Without parameters this is the part of the text that SQLite took. What follows is not even prepared: a PRAGMA may take
+    // effect by that alone.
+    let end = start + statement.expanded_sql().map_or(body.len(), |taken| taken.len());
+    let second = text::skip_empty(sql, end);
+    if second < sql.len() {
+        return Err(refuse("One statement at a time: another one follows the first.", second));
+    }
+    Ok(Some(statement))
+}
+
+/// The last semicolon outside comments of a text that has nothing else.
+fn last_semicolon(head: &str) -> Option<usize> {
+    let mut found = None;
+    let mut at = text::skip_blank(head, 0);
+    while head.get(at..).is_some_and(|rest| rest.starts_with(';')) {
+        found = Some(at);
+        at = text::skip_blank(head, at + 1);
+    }
+    found
+}
+
+/// A statement whose rows are being read. The statement stands at the next row, the one held back.
+struct Reading<'s> {
+    rows: Rows<'s>,
+    columns: Vec<Column>,
+    /// Read by `execute`, to be handed out first.
+    ready: Option<Fetched>,
+}
+
+impl<'s> Reading<'s> {
+    /// Takes the first step, and reads the first page: it settles the types. `None` for a statement without columns, which then
+    /// has run to its end.
+    fn start(
+        statement: &'s mut Statement<'_>,
+        bound: Bound,
+        fault: &dyn Fn(rusqlite::Error) -> EngineError,
+        signals: &Signals,
+    ) -> Result<Option<Self>, EngineError> {
+        stop_if_asked(fault, signals)?;
+        let has_columns = statement.column_count() > 0;
+        let mut rows = statement.query([]).map_err(fault)?;
+        rows.advance().map_err(fault)?;
+        if !has_columns {
+            return Ok(None);
+        }
+        let described = rows.as_ref().map(columns);
+        let mut reading = Self { rows, columns: described.unwrap_or_default(), ready: None };
+        let page = reading.fill(bound).map_err(fault)?;
+        for (column, class) in reading.columns.iter_mut().zip(page.type_names()) {
+            column.show_type(class);
+        }
+        reading.ready = Some(reading.fetched(page)?);
+        Ok(Some(reading))
+    }
+
+    fn schema(&self) -> SchemaRef {
+        match &self.ready {
+            Some(fetched) => fetched.batch.schema(),
+            None => Arc::new(arrow_schema::Schema::empty()),
+        }
+    }
+
+    /// Answers fetches until another command comes.
+    fn serve(&mut self, fault: &dyn Fn(rusqlite::Error) -> EngineError, signals: &Signals, inbox: &mut Inbox<Command>) -> Option<Command> {
+        loop {
+            match inbox.next() {
+                Some(Command::Fetch(bound, reply)) => {
+                    let fetched = self.fetch(bound, fault, signals);
+                    let failed = fetched.is_err();
+                    let _ = reply.send(fetched);
+                    if failed {
+                        return None;
+                    }
+                }
+                other => return other,
+            }
+        }
+    }
+
+    fn fetch(&mut self, bound: Bound, fault: &dyn Fn(rusqlite::Error) -> EngineError, signals: &Signals) -> Result<Fetched, EngineError> {
+        if let Some(ready) = self.ready.take() {
+            let rows = bound.rows.max(1);
+            if ready.batch.num_rows() <= rows {
+                return Ok(ready);
+            }
+            // Asked for less than `execute` was told: the rest waits.
+            let rest = ready.batch.slice(rows, ready.batch.num_rows() - rows);
+            self.ready = Some(Fetched { batch: rest, more: ready.more });
+            return Ok(Fetched { batch: ready.batch.slice(0, rows), more: true });
+        }
+        stop_if_asked(fault, signals)?;
+        let page = self.fill(bound).map_err(fault)?;
+        self.fetched(page)
+    }
+
+    /// Copies rows until the page is full, and steps to the row behind it.
+    fn fill(&mut self, bound: Bound) -> rusqlite::Result<Page> {
+        let mut page = Page::new(self.columns.len());
+        while let Some(row) = self.rows.get() {
+            page.push(row)?;
+            self.rows.advance()?;
+            if page.is_full(bound.rows, bound.bytes) {
+                break;
+            }
+        }
+        Ok(page)
+    }
+
+    fn fetched(&self, page: Page) -> Result<Fetched, EngineError> {
+        let batch = page
+            .finish(&self.columns)
+            .map_err(|e| EngineError::idle(Problem::new(ErrorCode::Internal, format!("The page could not be made: {e}"))))?;
+        Ok(Fetched { batch, more: self.rows.get().is_some() })
+    }
+}
+
+/// A stop that came before the first step: SQLite's interrupt does nothing to a statement that does not run yet.
+fn stop_if_asked(fault: &dyn Fn(rusqlite::Error) -> EngineError, signals: &Signals) -> Result<(), EngineError> {
+    if signals.stopped() {
+        let failure = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_INTERRUPT);
+        return Err(fault(rusqlite::Error::SqliteFailure(failure, None)));
+    }
+    Ok(())
+}

@@ -1,0 +1,47 @@
+//! The release as a script would use it.
+
+use crate::BenchError;
+use e2e::http::{Client, Request, Response};
+use e2e::server::Server;
+use std::time::Instant;
+
+/// A signed-in client on one kept-alive connection.
+pub struct Api {
+    client: Client,
+    bearer: String,
+}
+
+impl Api {
+    /// Exchanges the launch code.
+    pub async fn sign_in(server: &Server) -> Result<Self, BenchError> {
+        let bearer = server.sign_in().await.map_err(BenchError::io("sign-in"))?;
+        Ok(Self { client: server.client().await.map_err(BenchError::io("sheaf"))?, bearer })
+    }
+
+    /// The id of the first connection.
+    pub async fn connection(&mut self) -> Result<String, BenchError> {
+        let answer = self.send(Request::get("/api/v1/connections")).await?;
+        let id = answer.json().pointer("/0/id").and_then(|id| id.as_str()).map(str::to_owned);
+        id.ok_or_else(|| BenchError::WrongAnswer(answer.text()))
+    }
+
+    /// Milliseconds from the request to the last byte of page 0; then the run is closed. Checks state and page size.
+    pub async fn first_page(&mut self, connection: &str, sql: &str, page_rows: u32) -> Result<f64, BenchError> {
+        let body = serde_json::json!({ "connection": connection, "session": "bench", "sql": sql });
+        let request = Request::post("/api/v1/runs").header("Accept", "application/vnd.apache.arrow.stream").json(&body);
+        let started = Instant::now();
+        let answer = self.send(request).await?;
+        let ms = started.elapsed().as_secs_f64() * 1_000.0;
+        let facts = (answer.status, answer.header("Sheaf-State"), answer.header("Sheaf-Page-Rows"));
+        if facts != (200, "more", page_rows.to_string().as_str()) {
+            return Err(BenchError::WrongAnswer(format!("{facts:?}: {}", answer.text())));
+        }
+        let path = format!("/api/v1/runs/{}", answer.header("Sheaf-Run"));
+        self.send(Request::new("DELETE", &path)).await?;
+        Ok(ms)
+    }
+
+    async fn send(&mut self, request: Request) -> Result<Response, BenchError> {
+        self.client.send(request.bearer(&self.bearer)).await.map_err(BenchError::io("sheaf"))
+    }
+}

@@ -1,0 +1,163 @@
+//! The server, as functions: the only place with `fetch`.
+//!
+//! Invariant: each call gives its value or one [`Problem`]; a lost network is one too, said once and clearly. No call retries by itself.
+//! The bearer is held here and goes nowhere but into the `Authorization` header.
+
+mod body;
+mod events;
+mod fetch;
+
+pub use body::Lines;
+pub use events::events;
+pub use fetch::{on_refused, set_bearer, signed_in};
+
+use arrow_array::RecordBatch;
+use fetch::{Ask, Method};
+use shared::ids::{ConnectionId, RunId, SessionId};
+use shared::page;
+use shared::problem::{ErrorCode, Problem};
+use shared::wire::catalog::Catalog;
+use shared::wire::connection::{Connection, ConnectionInput, Created, TestResult};
+use shared::wire::run::{RunState, RunStatus, StartRun};
+use shared::wire::sign_in::{LaunchRequest, LaunchResponse};
+use web_sys::AbortSignal;
+
+/// The answer to a run request.
+pub enum RunAnswer {
+    /// Page 0 and what its headers say.
+    Rows {
+        /// The run.
+        id: RunId,
+        /// Rows of each page but the last.
+        page_rows: u32,
+        /// Done, or more rows wait.
+        state: RunState,
+        /// Rows of the whole, where it is known.
+        total_rows: Option<u64>,
+        /// Page 0.
+        batch: RecordBatch,
+    },
+    /// The statement returns no rows.
+    NoRows {
+        /// The run.
+        id: RunId,
+        /// Rows it changed, where it changes rows.
+        rows_affected: Option<u64>,
+    },
+}
+
+/// Trades a launch code for the bearer.
+pub async fn sign_in(code: &str) -> Result<String, Problem> {
+    let body = LaunchRequest { code: code.to_owned() };
+    let answer: LaunchResponse = Ask::new(Method::Post, "/sign-in/launch").json(&body)?.send().await?.json().await?;
+    Ok(answer.bearer)
+}
+
+/// All connections.
+pub async fn connections() -> Result<Vec<Connection>, Problem> {
+    Ask::new(Method::Get, "/connections").send().await?.json().await
+}
+
+/// Saves a new connection.
+pub async fn create_connection(input: &ConnectionInput) -> Result<ConnectionId, Problem> {
+    let created: Created = Ask::new(Method::Post, "/connections").json(input)?.send().await?.json().await?;
+    Ok(created.id)
+}
+
+/// Changes a connection.
+pub async fn change_connection(id: &ConnectionId, input: &ConnectionInput) -> Result<(), Problem> {
+    Ask::new(Method::Patch, &format!("/connections/{id}")).json(input)?.send().await?;
+    Ok(())
+}
+
+/// Deletes a connection.
+pub async fn delete_connection(id: &ConnectionId) -> Result<(), Problem> {
+    Ask::new(Method::Delete, &format!("/connections/{id}")).send().await?;
+    Ok(())
+}
+
+/// Tries a saved connection.
+pub async fn test_connection(id: &ConnectionId) -> Result<TestResult, Problem> {
+    Ask::new(Method::Post, &format!("/connections/{id}/test")).send().await?.json().await
+}
+
+/// Tries the fields of one that is not saved.
+pub async fn test_fields(input: &ConnectionInput) -> Result<TestResult, Problem> {
+    Ask::new(Method::Post, "/connections/test").json(input)?.send().await?.json().await
+}
+
+/// Names, types and keys.
+pub async fn catalog(id: &ConnectionId) -> Result<Catalog, Problem> {
+    Ask::new(Method::Get, &format!("/connections/{id}/catalog")).send().await?.json().await
+}
+
+/// Runs one statement. `token` names the run from the first moment, so that it can be cancelled before its first row.
+pub async fn start_run(request: &StartRun, token: &str) -> Result<RunAnswer, Problem> {
+    let ask = Ask::new(Method::Post, "/runs").json(request)?.accept(page::MEDIA_TYPE).header("Sheaf-Run-Token", token);
+    let reply = ask.send().await?;
+    let header = |name: &str| reply.header(name);
+    let id = RunId(header("Sheaf-Run").ok_or_else(|| damaged("the answer names no run"))?);
+    if reply.status() == 204 {
+        return Ok(RunAnswer::NoRows { id, rows_affected: header("Sheaf-Rows-Affected").and_then(|n| n.parse().ok()) });
+    }
+    let page_rows = header("Sheaf-Page-Rows").and_then(|n| n.parse().ok()).filter(|n| *n > 0);
+    let page_rows = page_rows.ok_or_else(|| damaged("the answer does not tell its page size"))?;
+    let state = if header("Sheaf-State").as_deref() == Some("done") { RunState::Done } else { RunState::Paused };
+    let total_rows = header("Sheaf-Total-Rows").and_then(|n| n.parse().ok());
+    let batch = decode(reply.bytes().await?)?;
+    Ok(RunAnswer::Rows { id, page_rows, state, total_rows, batch })
+}
+
+/// Page `n` of a run; waits until it is read.
+pub async fn page(run: &RunId, n: u32, abort: Option<&AbortSignal>) -> Result<RecordBatch, Problem> {
+    let ask = Ask::new(Method::Get, &format!("/runs/{run}/pages/{n}")).accept(page::MEDIA_TYPE).abort(abort);
+    decode(ask.send().await?.bytes().await?)
+}
+
+/// One whole cell, as bytes.
+pub async fn cell(run: &RunId, row: u64, column: u32) -> Result<Vec<u8>, Problem> {
+    Ask::new(Method::Get, &format!("/runs/{run}/cells/{row}/{column}")).accept("*/*").send().await?.bytes().await
+}
+
+/// Where a run stands.
+pub async fn run_status(run: &RunId) -> Result<RunStatus, Problem> {
+    Ask::new(Method::Get, &format!("/runs/{run}")).send().await?.json().await
+}
+
+/// Reads the rest of a result into the spool; its progress comes by the event stream.
+pub async fn read_to_end(run: &RunId) -> Result<(), Problem> {
+    Ask::new(Method::Post, &format!("/runs/{run}/read-to-end")).send().await?;
+    Ok(())
+}
+
+/// Stops a run.
+pub async fn cancel(run: &RunId) -> Result<(), Problem> {
+    Ask::new(Method::Post, &format!("/runs/{run}/cancel")).send().await?;
+    Ok(())
+}
+
+/// Stops a run that has not answered yet.
+pub async fn cancel_token(token: &str) -> Result<(), Problem> {
+    Ask::new(Method::Post, &format!("/runs/by-token/{token}/cancel")).send().await?;
+    Ok(())
+}
+
+/// Closes a run: its rows are gone, the database's side is free.
+pub async fn close(run: &RunId) -> Result<(), Problem> {
+    Ask::new(Method::Delete, &format!("/runs/{run}")).send().await?;
+    Ok(())
+}
+
+/// Ends a console's database session.
+pub async fn forget_session(connection: &ConnectionId, session: &SessionId) -> Result<(), Problem> {
+    Ask::new(Method::Delete, &format!("/sessions/{connection}/{session}")).send().await?;
+    Ok(())
+}
+
+fn decode(bytes: Vec<u8>) -> Result<RecordBatch, Problem> {
+    page::decode(bytes).map_err(|e| damaged(&e.to_string()))
+}
+
+fn damaged(what: &str) -> Problem {
+    Problem::new(ErrorCode::Internal, format!("The server's answer can't be read: {what}"))
+}

@@ -1,0 +1,369 @@
+//! What differs between the database systems in the characters of their SQL: one row each in [`DIALECTS`].
+//!
+//! Invariant: no code elsewhere asks which engine it is; it asks the dialect. Start at [`Dialect`].
+//! Sources: sqlite.org/lang_expr.html, sqlite.org/lang_keywords.html; PostgreSQL manual, "Lexical Structure" and appendix C.
+
+use crate::wire::connection::EngineKind;
+
+/// How unquoted names compare and how they are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NameCase {
+    /// Unquoted names are lower-cased, quoted ones are exact (PostgreSQL).
+    FoldsToLower,
+    /// Names compare without regard to case, quoted or not (SQLite).
+    Ignored,
+}
+
+/// What the lexer, the splitter and the quoting of names need to know of a database system.
+#[derive(Debug)]
+pub struct Dialect {
+    /// Whose dialect it is.
+    pub kind: EngineKind,
+    /// `/* /* */ */` is one comment.
+    pub nested_comments: bool,
+    /// `E'\''` is one string.
+    pub escape_strings: bool,
+    /// `$tag$ … $tag$` is one string.
+    pub dollar_strings: bool,
+    /// `` `name` `` is a name.
+    pub backtick_names: bool,
+    /// `[name]` is a name.
+    pub bracket_names: bool,
+    /// `$1` is a parameter.
+    pub dollar_number_parameters: bool,
+    /// Characters that open a parameter when a name follows.
+    pub parameter_marks: &'static [u8],
+    /// `?` and `?1` are parameters and not operators.
+    pub question_parameters: bool,
+    /// `BEGIN … END` is the body of `CREATE TRIGGER`.
+    pub trigger_bodies: bool,
+    /// `BEGIN ATOMIC … END` is the body of `CREATE FUNCTION` and `CREATE PROCEDURE`.
+    pub atomic_bodies: bool,
+    /// `DO ( …; … )` is the body of `CREATE RULE`.
+    pub rule_bodies: bool,
+    /// How names compare.
+    pub name_case: NameCase,
+    /// Words that are no names unless quoted; lower case, sorted.
+    pub reserved: &'static [&'static str],
+}
+
+/// Every dialect. A new engine adds its row here.
+pub static DIALECTS: &[Dialect] = &[
+    Dialect {
+        kind: EngineKind::Sqlite,
+        nested_comments: false,
+        escape_strings: false,
+        dollar_strings: false,
+        backtick_names: true,
+        bracket_names: true,
+        dollar_number_parameters: false,
+        parameter_marks: b":@$",
+        question_parameters: true,
+        trigger_bodies: true,
+        atomic_bodies: false,
+        rule_bodies: false,
+        name_case: NameCase::Ignored,
+        reserved: SQLITE_RESERVED,
+    },
+    Dialect {
+        kind: EngineKind::Postgres,
+        nested_comments: true,
+        escape_strings: true,
+        dollar_strings: true,
+        backtick_names: false,
+        bracket_names: false,
+        dollar_number_parameters: true,
+        parameter_marks: b":",
+        question_parameters: false,
+        trigger_bodies: false,
+        atomic_bodies: true,
+        rule_bodies: true,
+        name_case: NameCase::FoldsToLower,
+        reserved: POSTGRES_RESERVED,
+    },
+];
+
+/// The dialect of an engine.
+pub fn dialect(kind: EngineKind) -> &'static Dialect {
+    DIALECTS.iter().find(|dialect| dialect.kind == kind).unwrap_or(&FALLBACK)
+}
+
+/// For an engine without a row: standard SQL and nothing else. A test sees to it that no engine needs it.
+static FALLBACK: Dialect = Dialect {
+    kind: EngineKind::Sqlite,
+    nested_comments: false,
+    escape_strings: false,
+    dollar_strings: false,
+    backtick_names: false,
+    bracket_names: false,
+    dollar_number_parameters: false,
+    parameter_marks: b":",
+    question_parameters: true,
+    trigger_bodies: false,
+    atomic_bodies: false,
+    rule_bodies: false,
+    name_case: NameCase::Ignored,
+    reserved: SQLITE_RESERVED,
+};
+
+impl Dialect {
+    /// Is the word reserved, so that it names nothing unless quoted?
+    pub fn is_reserved(&self, word: &str) -> bool {
+        let lower = word.to_ascii_lowercase();
+        self.reserved.binary_search(&lower.as_str()).is_ok()
+    }
+
+    /// The name an identifier as written stands for: quotes taken off, folded as the database does.
+    pub fn name_of(&self, written: &str) -> String {
+        let mut chars = written.chars();
+        let closing = match chars.next() {
+            Some('"') => '"',
+            Some('`') if self.backtick_names => '`',
+            Some('[') if self.bracket_names => ']',
+            _ if self.name_case == NameCase::FoldsToLower => return written.to_lowercase(),
+            _ => return written.to_owned(),
+        };
+        let inner = chars.as_str();
+        let inner = inner.strip_suffix(closing).unwrap_or(inner);
+        if closing == ']' { inner.to_owned() } else { inner.replace(&format!("{closing}{closing}"), &closing.to_string()) }
+    }
+
+    /// Do two names (quotes taken off already) name the same thing?
+    pub fn same_name(&self, a: &str, b: &str) -> bool {
+        match self.name_case {
+            NameCase::FoldsToLower => a == b,
+            NameCase::Ignored => a.eq_ignore_ascii_case(b),
+        }
+    }
+
+    /// The name as it must be written in this dialect: quoted only where it would mean something else otherwise.
+    pub fn write_name(&self, name: &str) -> String {
+        if self.needs_quotes(name) { format!("\"{}\"", name.replace('"', "\"\"")) } else { name.to_owned() }
+    }
+
+    /// Would the name, unquoted, mean something else or nothing?
+    pub fn needs_quotes(&self, name: &str) -> bool {
+        let mut bytes = name.bytes();
+        let starts_well = bytes.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_');
+        let plain = starts_well && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_');
+        let folded = self.name_case == NameCase::FoldsToLower && name.bytes().any(|b| b.is_ascii_uppercase());
+        !plain || folded || self.is_reserved(name)
+    }
+}
+
+/// SQLite: every word of its keyword list that its parser does not take for a name by itself (`%fallback` in parse.y).
+const SQLITE_RESERVED: &[&str] = &[
+    "add",
+    "all",
+    "alter",
+    "and",
+    "as",
+    "autoincrement",
+    "between",
+    "case",
+    "check",
+    "collate",
+    "commit",
+    "constraint",
+    "create",
+    "cross",
+    "current_date",
+    "current_time",
+    "current_timestamp",
+    "default",
+    "deferrable",
+    "delete",
+    "distinct",
+    "drop",
+    "else",
+    "escape",
+    "except",
+    "exists",
+    "foreign",
+    "from",
+    "full",
+    "group",
+    "having",
+    "in",
+    "index",
+    "indexed",
+    "inner",
+    "insert",
+    "intersect",
+    "into",
+    "is",
+    "isnull",
+    "join",
+    "left",
+    "limit",
+    "natural",
+    "not",
+    "nothing",
+    "notnull",
+    "null",
+    "on",
+    "or",
+    "order",
+    "outer",
+    "primary",
+    "references",
+    "returning",
+    "right",
+    "select",
+    "set",
+    "table",
+    "then",
+    "to",
+    "transaction",
+    "union",
+    "unique",
+    "update",
+    "using",
+    "values",
+    "when",
+    "where",
+    "with",
+];
+
+/// PostgreSQL: reserved, and reserved except as a function or type name (manual, appendix C).
+const POSTGRES_RESERVED: &[&str] = &[
+    "all",
+    "analyse",
+    "analyze",
+    "and",
+    "any",
+    "array",
+    "as",
+    "asc",
+    "asymmetric",
+    "authorization",
+    "binary",
+    "both",
+    "case",
+    "cast",
+    "check",
+    "collate",
+    "collation",
+    "column",
+    "concurrently",
+    "constraint",
+    "create",
+    "cross",
+    "current_catalog",
+    "current_date",
+    "current_role",
+    "current_schema",
+    "current_time",
+    "current_timestamp",
+    "current_user",
+    "default",
+    "deferrable",
+    "desc",
+    "distinct",
+    "do",
+    "else",
+    "end",
+    "except",
+    "false",
+    "fetch",
+    "for",
+    "foreign",
+    "freeze",
+    "from",
+    "full",
+    "grant",
+    "group",
+    "having",
+    "ilike",
+    "in",
+    "initially",
+    "inner",
+    "intersect",
+    "into",
+    "is",
+    "isnull",
+    "join",
+    "lateral",
+    "leading",
+    "left",
+    "like",
+    "limit",
+    "localtime",
+    "localtimestamp",
+    "natural",
+    "not",
+    "notnull",
+    "null",
+    "offset",
+    "on",
+    "only",
+    "or",
+    "order",
+    "outer",
+    "overlaps",
+    "placing",
+    "primary",
+    "references",
+    "returning",
+    "right",
+    "select",
+    "session_user",
+    "similar",
+    "some",
+    "symmetric",
+    "system_user",
+    "table",
+    "tablesample",
+    "then",
+    "to",
+    "trailing",
+    "true",
+    "union",
+    "unique",
+    "user",
+    "using",
+    "variadic",
+    "verbose",
+    "when",
+    "where",
+    "window",
+    "with",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_engine_has_its_row_and_sorted_words() {
+        for kind in [EngineKind::Sqlite, EngineKind::Postgres] {
+            let found = DIALECTS.iter().find(|dialect| dialect.kind == kind).unwrap();
+            assert!(found.reserved.windows(2).all(|pair| pair[0] < pair[1]), "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn names_are_quoted_exactly_where_they_must_be() {
+        let postgres = dialect(EngineKind::Postgres);
+        let sqlite = dialect(EngineKind::Sqlite);
+        assert_eq!(postgres.write_name("customer_id"), "customer_id");
+        assert_eq!(postgres.write_name("userId"), "\"userId\"");
+        assert_eq!(sqlite.write_name("userId"), "userId");
+        assert_eq!(postgres.write_name("order"), "\"order\"");
+        assert_eq!(sqlite.write_name("order"), "\"order\"");
+        assert_eq!(postgres.write_name("a\"b"), "\"a\"\"b\"");
+        assert_eq!(postgres.write_name("2nd"), "\"2nd\"");
+        assert_eq!(postgres.write_name("größe"), "\"größe\"");
+        assert_eq!(postgres.write_name(""), "\"\"");
+    }
+
+    #[test]
+    fn a_written_name_reads_back_as_itself() {
+        for kind in [EngineKind::Sqlite, EngineKind::Postgres] {
+            let dialect = dialect(kind);
+            for name in ["plain", "userId", "order", "a\"b", "with space", "[x]", "`q`", "ключ", "1"] {
+                assert_eq!(dialect.name_of(&dialect.write_name(name)), name, "{kind:?}");
+            }
+        }
+    }
+}

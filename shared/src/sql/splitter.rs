@@ -1,0 +1,166 @@
+//! Where statements begin and end, and which one a cursor means.
+//!
+//! Invariant: a range never cuts a token; text between two ranges is blanks, comments and semicolons only. A blank line is no
+//! end of a statement. Start at [`split`] and [`statement_at`]; `next_segment` is what both use.
+
+use super::dialects::{Dialect, dialect};
+use super::lexer::{Lexer, Token, TokenKind};
+use crate::wire::connection::EngineKind;
+use std::ops::Range;
+
+/// The statements of a text, each without its semicolon and without the comments around it.
+pub fn split(text: &str, kind: EngineKind) -> Vec<Range<usize>> {
+    segments(text, dialect(kind)).filter_map(|segment| segment.statement).collect()
+}
+
+/// The statement a cursor means. One the cursor is in or at the end of; else the one that ends on the cursor's line; else, from
+/// within the comment or the indentation right above a statement, that one; else the one before, and at last the one after.
+pub fn statement_at(text: &str, cursor: usize, kind: EngineKind) -> Option<Range<usize>> {
+    let mut before: Option<Segment> = None;
+    for segment in segments(text, dialect(kind)) {
+        let Some(statement) = segment.statement.clone() else { continue };
+        if statement.start <= cursor {
+            if cursor < segment.end {
+                return Some(statement);
+            }
+            before = Some(segment);
+            continue;
+        }
+        let takes_before = before.as_ref().is_some_and(|before| belongs_to_former(text, before.end, cursor, statement.start));
+        return if takes_before { before.and_then(|before| before.statement) } else { Some(statement) };
+    }
+    before.and_then(|before| before.statement)
+}
+
+/// In the gap between two statements: does the cursor mean the former?
+fn belongs_to_former(text: &str, former_end: usize, cursor: usize, next_start: usize) -> bool {
+    let has_line_end = |range: Range<usize>| text.as_bytes().get(range).is_some_and(|gap| gap.contains(&b'\n'));
+    if !has_line_end(former_end..cursor) {
+        return true;
+    }
+    // From the start of the cursor's line on, is there an empty line before the next statement?
+    let line_start = text.as_bytes().get(..cursor).and_then(|head| head.iter().rposition(|&b| b == b'\n')).map_or(0, |at| at + 1);
+    let gap = text.as_bytes().get(line_start..next_start).unwrap_or(b"");
+    let mut lines: Vec<&[u8]> = gap.split(|&b| b == b'\n').collect();
+    lines.pop();
+    lines.iter().any(|line| line.iter().all(u8::is_ascii_whitespace))
+}
+
+/// A statement and all that belongs to its place: blanks and comments before it, its semicolon.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Segment {
+    /// The statement; `None` for blanks, comments or a lone semicolon.
+    pub statement: Option<Range<usize>>,
+    /// Byte after the semicolon, or the end of the text.
+    pub end: usize,
+}
+
+fn segments(text: &str, dialect: &'static Dialect) -> impl Iterator<Item = Segment> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let segment = next_segment(text, at, dialect)?;
+        at = segment.end;
+        Some(segment)
+    })
+}
+
+/// The segment that starts at byte `at`, which must be the start of the text or the end of a segment.
+pub(crate) fn next_segment(text: &str, at: usize, dialect: &'static Dialect) -> Option<Segment> {
+    let mut statement: Option<Range<usize>> = None;
+    let mut body = Body::default();
+    let mut end = None;
+    for token in Lexer::new(text, dialect, at) {
+        end = Some(token.end);
+        if token.kind == TokenKind::Semicolon && !body.is_open() {
+            break;
+        }
+        if token.is_significant(text) {
+            body.see(text, &token, dialect);
+            statement = Some(statement.map_or(token.start, |statement| statement.start)..token.end);
+        }
+    }
+    Some(Segment { statement, end: end? })
+}
+
+/// What a statement turned out to be, as far as semicolons inside it are concerned.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Head {
+    /// No word yet, or only EXPLAIN.
+    #[default]
+    Start,
+    /// `CREATE`, and words such as `OR REPLACE TEMP` after it.
+    Create,
+    Trigger,
+    Function,
+    Rule,
+    /// Semicolons end it.
+    Plain,
+}
+
+/// Counts what must be closed before a semicolon ends the statement.
+#[derive(Debug, Default)]
+struct Body {
+    head: Head,
+    /// BEGIN … END and CASE … END inside it.
+    blocks: usize,
+    parentheses: usize,
+    /// The word before was BEGIN, and ATOMIC must follow.
+    began: bool,
+    /// The word before cannot be followed by a body.
+    expects_name: bool,
+}
+
+impl Body {
+    fn is_open(&self) -> bool {
+        self.blocks > 0 || (self.head == Head::Rule && self.parentheses > 0)
+    }
+
+    fn see(&mut self, text: &str, token: &Token, dialect: &Dialect) {
+        match token.kind {
+            TokenKind::Word => {}
+            TokenKind::Open => return self.parentheses += 1,
+            TokenKind::Close => return self.parentheses = self.parentheses.saturating_sub(1),
+            TokenKind::BlockComment => return,
+            _ => {
+                self.began = false;
+                self.expects_name = token.kind == TokenKind::Dot;
+                if matches!(self.head, Head::Start | Head::Create) {
+                    self.head = Head::Plain;
+                }
+                return;
+            }
+        }
+        let is = |word: &str| token.is_word(text, word);
+        match self.head {
+            Head::Start if is("create") => self.head = Head::Create,
+            Head::Start if is("explain") || is("query") || is("plan") || is("analyze") || is("verbose") => {}
+            Head::Create if ["or", "replace", "temp", "temporary", "constraint", "unique"].into_iter().any(is) => {}
+            Head::Create if is("trigger") && dialect.trigger_bodies => self.head = Head::Trigger,
+            Head::Create if (is("function") || is("procedure")) && dialect.atomic_bodies => self.head = Head::Function,
+            Head::Create if is("rule") && dialect.rule_bodies => self.head = Head::Rule,
+            Head::Start | Head::Create => self.head = Head::Plain,
+            Head::Trigger | Head::Function => self.see_in_body(&is),
+            Head::Rule | Head::Plain => {}
+        }
+        self.expects_name = is("trigger") || is("exists") || is("function") || is("procedure");
+    }
+
+    fn see_in_body(&mut self, is: &dyn Fn(&str) -> bool) {
+        let began = std::mem::take(&mut self.began);
+        if self.blocks > 0 {
+            if is("case") {
+                self.blocks += 1;
+            } else if is("end") {
+                self.blocks -= 1;
+            }
+        } else if self.expects_name {
+            // CREATE TRIGGER begin …: a name.
+        } else if self.head == Head::Trigger && is("begin") {
+            self.blocks = 1;
+        } else if self.head == Head::Function && is("begin") {
+            self.began = true;
+        } else if began && is("atomic") {
+            self.blocks = 1;
+        }
+    }
+}

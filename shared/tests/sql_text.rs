@@ -1,0 +1,208 @@
+//! The lexer and the splitter against the texts people write, finished or not. Case ids: S… of the collected reports.
+#![cfg(test)]
+
+use shared::sql::{TokenKind, lex, split, statement_at};
+use shared::wire::connection::EngineKind::{self, Postgres, Sqlite};
+
+fn statements(text: &str, kind: EngineKind) -> Vec<&str> {
+    split(text, kind).into_iter().map(|range| &text[range]).collect()
+}
+
+/// The statement at `|`.
+fn at(text: &str, kind: EngineKind) -> Option<String> {
+    let cursor = text.find('|').expect("a cursor");
+    let text = text.replacen('|', "", 1);
+    statement_at(&text, cursor, kind).map(|range| text[range].to_owned())
+}
+
+fn significant(text: &str, kind: EngineKind) -> Vec<(TokenKind, &str)> {
+    lex(text, kind).filter(|token| token.is_significant(text)).map(|token| (token.kind, &text[token.range()])).collect()
+}
+
+/// A small generator (xorshift64*), so that a failure can be had again from its seed.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize % bound
+    }
+}
+
+const PIECES: &[&str] = &[
+    "'", "''", "\"", "`", "[", "]", "$$", "$a$", "$1", "/*", "*/", "--", "\n", "\r\n", ";", "\\", "E'", "U&\"", "x'", " ", "select",
+    "create", "trigger", "begin", "atomic", "end", "case", "function", "(", ")", ".", ",", "::", ":a", "@b", "?1", "1e-5", ".5", "0x1f",
+    "é", "日本", "😀", "\0", "\u{feff}", "+", "||", "->>", "-", "/", "*",
+];
+
+#[test]
+fn tokens_put_together_are_the_text_whatever_it_holds() {
+    for seed in 1..4_000 {
+        let mut dice = Dice(seed);
+        let text: String = (0..dice.below(40)).map(|_| PIECES[dice.below(PIECES.len())]).collect();
+        for kind in [Sqlite, Postgres] {
+            let mut end = 0;
+            for token in lex(&text, kind) {
+                assert_eq!(token.start, end, "seed {seed}: {text:?}");
+                assert!(token.end > token.start && text.is_char_boundary(token.end), "seed {seed}: {text:?}");
+                assert!(!token.unfinished || token.end == text.len(), "seed {seed}: {text:?}");
+                end = token.end;
+            }
+            assert_eq!(end, text.len(), "seed {seed}: {text:?}");
+        }
+    }
+}
+
+#[test]
+fn statements_are_in_order_and_cut_no_token() {
+    for seed in 1..4_000 {
+        let mut dice = Dice(seed);
+        let text: String = (0..dice.below(40)).map(|_| PIECES[dice.below(PIECES.len())]).collect();
+        for kind in [Sqlite, Postgres] {
+            let ranges = split(&text, kind);
+            assert!(ranges.windows(2).all(|pair| pair[0].end < pair[1].start), "seed {seed}: {text:?}");
+            let starts: Vec<usize> = lex(&text, kind).map(|token| token.start).chain([text.len()]).collect();
+            for range in &ranges {
+                assert!(starts.contains(&range.start) && starts.contains(&range.end), "seed {seed}: {text:?}");
+            }
+            for cursor in 0..=text.len() {
+                let found = statement_at(&text, cursor, kind);
+                assert_eq!(found.is_some(), !ranges.is_empty(), "seed {seed}: {text:?}");
+                assert!(found.is_none_or(|found| ranges.contains(&found)), "seed {seed}: {text:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_mebibyte_of_anything_is_one_pass() {
+    // Each of these made some lexer quadratic: openers that never close, marks that almost open.
+    for piece in ["'", "\"", "/*", "$a", "$a$b$c", "$$", "E'\\", "[", "-", "a", "(", ";", "/* ' \" $$", "1e", "''", "select 1;\n"] {
+        let text = piece.repeat(1024 * 1024 / piece.len());
+        for kind in [Sqlite, Postgres] {
+            assert_eq!(lex(&text, kind).map(|token| token.end - token.start).sum::<usize>(), text.len());
+            assert!(split(&text, kind).len() <= text.len());
+        }
+    }
+}
+
+#[test]
+fn unfinished_tokens_run_to_the_end_and_say_so() {
+    for (text, kind) in
+        [("select 'abc", Postgres), ("select \"abc", Sqlite), ("/* a /* b */", Postgres), ("$x$ body $x", Postgres), ("[a", Sqlite)]
+    {
+        let last = lex(text, kind).last().unwrap();
+        assert!(last.unfinished && last.end == text.len(), "{text}");
+    }
+    assert!(lex("/* a /* b */", Sqlite).all(|token| !token.unfinished));
+}
+
+#[test]
+fn marks_are_read_as_each_dialect_reads_them() {
+    use TokenKind::*;
+    assert_eq!(significant(r"E'a\'b' 'a\'", Postgres), [(Text, r"E'a\'b'"), (Text, r"'a\'")]);
+    assert_eq!(significant("`a``b`[c d]", Sqlite), [(QuotedName, "`a``b`"), (QuotedName, "[c d]")]);
+    assert_eq!(significant("a::int", Postgres), [(Word, "a"), (Operator, "::"), (Word, "int")]);
+    assert_eq!(significant("x=:n", Postgres), [(Word, "x"), (Operator, "="), (Parameter, ":n")]);
+    assert_eq!(significant("?1 @v $v", Sqlite), [(Parameter, "?1"), (Parameter, "@v"), (Parameter, "$v")]);
+    assert_eq!(significant("a ? 'b' $1", Postgres), [(Word, "a"), (Operator, "?"), (Text, "'b'"), (Parameter, "$1")]);
+    assert_eq!(significant("1.5e-3 .5 0xFF 1..2", Postgres)[..3], [(Number, "1.5e-3"), (Number, ".5"), (Number, "0xFF")]);
+    assert_eq!(significant("5--1\n", Postgres), [(Number, "5")]);
+    assert_eq!(significant("a-/*c*/-b", Sqlite), [(Word, "a"), (Operator, "-"), (Operator, "-"), (Word, "b")]);
+    assert_eq!(significant("U&'\\0061' U&\"x\" x'00'", Postgres), [(Text, "U&'\\0061'"), (QuotedName, "U&\"x\""), (Text, "x'00'")]);
+}
+
+#[test]
+fn s01_a_semicolon_in_a_literal_ends_nothing() {
+    assert_eq!(statements("SELECT 1 WHERE 'x' ILIKE '%amp;%'; SELECT 2;", Postgres), ["SELECT 1 WHERE 'x' ILIKE '%amp;%'", "SELECT 2"]);
+}
+
+#[test]
+fn s03_a_semicolon_in_an_unlabelled_dollar_body_ends_nothing() {
+    let text = "CREATE FUNCTION f2() RETURNS int LANGUAGE sql AS $$SELECT 7;$$;SELECT f2();";
+    assert_eq!(statements(text, Postgres), [&text[..text.len() - 13], "SELECT f2()"]);
+}
+
+#[test]
+fn s04_a_dollar_literal_hides_no_end() {
+    let text = "SELECT format($$%1$s;$$,'v'); SELECT 'second'; DROP TABLE keep_me;";
+    assert_eq!(statements(text, Postgres).len(), 3);
+    assert_eq!(
+        at("SELECT for|mat($$%1$s;$$,'v'); SELECT 'second'; DROP TABLE keep_me;", Postgres).unwrap(),
+        "SELECT format($$%1$s;$$,'v')"
+    );
+}
+
+#[test]
+fn s05_a_dollar_quote_is_no_parameter() {
+    let kinds: Vec<_> = significant("SELECT $$Jo's; mug$$::varchar AS v;", Postgres).into_iter().map(|(kind, _)| kind).collect();
+    assert!(!kinds.contains(&TokenKind::Parameter) && kinds.contains(&TokenKind::DollarText));
+}
+
+#[test]
+fn s10_a_standard_body_is_one_statement() {
+    let text = "CREATE FUNCTION f3() RETURNS int LANGUAGE sql BEGIN ATOMIC SELECT CASE WHEN true THEN 1 END; SELECT 8; END; SELECT f3();";
+    assert_eq!(statements(text, Postgres).len(), 2);
+    assert_eq!(statements("BEGIN; CREATE FUNCTION f() RETURNS int AS 'x' LANGUAGE sql; COMMIT", Postgres).len(), 3);
+}
+
+#[test]
+fn s14_a_nested_comment_ends_at_its_own_end() {
+    assert_eq!(statements("/* outer /* inner */ still; outer */ DROP TABLE victim;", Postgres), ["DROP TABLE victim"]);
+}
+
+#[test]
+fn s16_two_dashes_open_a_comment() {
+    assert_eq!(statements("SELECT 5--1;\nAS minus;", Postgres), ["SELECT 5--1;\nAS minus"]);
+}
+
+#[test]
+fn s18_a_blank_line_ends_nothing() {
+    assert_eq!(statements("SELECT 1 AS a\n\nFROM generate_series(1,2);", Postgres).len(), 1);
+}
+
+#[test]
+fn s19_near_a_statement_the_cursor_means_the_one_before() {
+    assert_eq!(at("SELECT 1;\n\n|\n\nSELECT 2;", Postgres).unwrap(), "SELECT 1");
+}
+
+#[test]
+fn a_trigger_body_is_one_statement() {
+    let text = "CREATE TRIGGER IF NOT EXISTS t AFTER UPDATE ON a WHEN new.x > 1 BEGIN UPDATE b SET c = CASE WHEN 1 THEN 2 END; DELETE FROM d; END; SELECT 1;";
+    assert_eq!(statements(text, Sqlite).len(), 2);
+    assert_eq!(statements("CREATE TEMP TRIGGER begin AFTER INSERT ON a BEGIN SELECT 1; END;SELECT 2", Sqlite).len(), 2);
+    assert_eq!(statements("BEGIN; SELECT 1; END;", Sqlite), ["BEGIN", "SELECT 1", "END"]);
+    // PostgreSQL's triggers have no body.
+    assert_eq!(statements("CREATE TRIGGER t BEFORE INSERT ON a EXECUTE FUNCTION f(); BEGIN; SELECT 1; END;", Postgres).len(), 4);
+}
+
+#[test]
+fn a_rule_may_hold_statements() {
+    assert_eq!(statements("CREATE RULE r AS ON INSERT TO a DO (INSERT INTO b VALUES (1); DELETE FROM c); SELECT 1", Postgres).len(), 2);
+}
+
+#[test]
+fn comments_around_a_statement_are_no_part_of_it_but_hints_are() {
+    assert_eq!(
+        statements("-- first\nSELECT 1 -- why\n; /* then */ SELECT /* in */ 2 /* after */", Sqlite),
+        ["SELECT 1", "SELECT /* in */ 2"]
+    );
+    assert_eq!(statements("/*+ SeqScan(a) */ SELECT 1;", Postgres), ["/*+ SeqScan(a) */ SELECT 1"]);
+    assert_eq!(statements(";;  ; -- nothing\n", Postgres), Vec::<&str>::new());
+}
+
+#[test]
+fn the_cursor_means_what_a_person_would_say() {
+    assert_eq!(at("SELECT 1;| SELECT 2;", Sqlite).unwrap(), "SELECT 1");
+    assert_eq!(at("SELECT 1;|SELECT 2;", Sqlite).unwrap(), "SELECT 2");
+    assert_eq!(at("SELECT 1; -- no|te\nSELECT 2;", Sqlite).unwrap(), "SELECT 1");
+    assert_eq!(at("SELECT 1;\n-- about| two\nSELECT 2;", Sqlite).unwrap(), "SELECT 2");
+    assert_eq!(at("SELECT 1;\n|  SELECT 2;", Sqlite).unwrap(), "SELECT 2");
+    assert_eq!(at("|\n\nSELECT 2;", Sqlite).unwrap(), "SELECT 2");
+    assert_eq!(at("SELECT 2;\n\n\n|", Sqlite).unwrap(), "SELECT 2");
+    assert_eq!(at("SELECT 1|", Sqlite).unwrap(), "SELECT 1");
+    assert_eq!(at("-- nothing|", Sqlite), None);
+    assert_eq!(at("|", Sqlite), None);
+}
