@@ -4,6 +4,8 @@
 //! the size it is asked for, and it reads no further than it is asked to.
 //! Start at [`Session`]; a new engine is one file and one line in [`engine`].
 
+pub mod dial;
+pub mod postgres;
 pub mod sqlite;
 pub mod worker;
 
@@ -20,21 +22,7 @@ use std::sync::Arc;
 pub fn engine(kind: EngineKind) -> &'static dyn Engine {
     match kind {
         EngineKind::Sqlite => &sqlite::Sqlite,
-        EngineKind::Postgres => &Absent,
-    }
-}
-
-/// Holds the place of an engine that is not in this build.
-struct Absent;
-
-#[async_trait]
-impl Engine for Absent {
-    fn kind(&self) -> EngineKind {
-        EngineKind::Postgres
-    }
-
-    async fn connect(&self, _target: &Target) -> Result<Box<dyn Session>, EngineError> {
-        Err(EngineError::not_sent(ErrorCode::ConnectFailed, "This build has no PostgreSQL engine."))
+        EngineKind::Postgres => &postgres::Postgres,
     }
 }
 

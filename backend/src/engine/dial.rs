@@ -1,0 +1,146 @@
+//! Opens sockets outward: names are resolved once, every address is judged, and the judged address is the one connected to.
+//!
+//! Invariant: no other module of the engines opens a socket, so that the policy can't be passed by. It knows no database's protocol.
+//! Start at [`Address::open`]; TLS is put on an open link by [`tls::client`].
+
+pub mod tls;
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpStream, UnixStream, lookup_host};
+
+/// Whatever bytes go through.
+pub trait Transport: AsyncRead + AsyncWrite + Send + Sync + Unpin {}
+impl<T: AsyncRead + AsyncWrite + Send + Sync + Unpin> Transport for T {}
+
+/// An open link.
+pub type Link = Box<dyn Transport>;
+
+/// Why there is no link. Each text is for a person and names the place.
+#[derive(Debug, thiserror::Error)]
+pub enum DialError {
+    /// The name has no address.
+    #[error("there is no address for the host {host}: {reason}")]
+    NoAddress {
+        /// As it was asked for.
+        host: String,
+        /// The resolver's words.
+        reason: String,
+    },
+    /// An address no database is reached at.
+    #[error("{address} is not an address that Sheaf connects to")]
+    Refused {
+        /// The address the name led to.
+        address: IpAddr,
+    },
+    /// Nobody answered there.
+    #[error("cannot connect to {place}: {source}")]
+    NoAnswer {
+        /// Where.
+        place: String,
+        /// The system's words.
+        source: std::io::Error,
+    },
+    /// TLS could not be agreed on.
+    #[error("TLS with {host} failed: {reason}")]
+    Tls {
+        /// The name that was asked for.
+        host: String,
+        /// What was wrong.
+        reason: String,
+    },
+}
+
+/// Where a server listens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Address {
+    /// A Unix socket.
+    Socket(PathBuf),
+    /// Host name or address, and port.
+    Net {
+        /// Host name or address.
+        host: String,
+        /// TCP port.
+        port: u16,
+    },
+}
+
+impl Address {
+    /// Connects, without TLS.
+    pub async fn open(&self) -> Result<Link, DialError> {
+        match self {
+            Self::Socket(path) => {
+                let no_answer = |source| DialError::NoAnswer { place: path.display().to_string(), source };
+                Ok(Box::new(UnixStream::connect(path).await.map_err(no_answer)?))
+            }
+            Self::Net { host, port } => Ok(Box::new(open_tcp(host, *port).await?)),
+        }
+    }
+
+    /// The name a certificate must bear; none for a Unix socket.
+    pub fn host(&self) -> Option<&str> {
+        match self {
+            Self::Socket(_) => None,
+            Self::Net { host, .. } => Some(host),
+        }
+    }
+}
+
+async fn open_tcp(host: &str, port: u16) -> Result<TcpStream, DialError> {
+    let no_address = |reason: String| DialError::NoAddress { host: host.to_owned(), reason };
+    let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
+    let addresses: Vec<SocketAddr> = lookup_host((bare, port)).await.map_err(|error| no_address(error.to_string()))?.collect();
+    if let Some(refused) = addresses.iter().find(|address| is_refused(address.ip())) {
+        return Err(DialError::Refused { address: refused.ip() });
+    }
+    let mut last = no_address("the name is empty".to_owned());
+    for address in addresses {
+        match TcpStream::connect(address).await {
+            Ok(stream) => {
+                settle(&stream);
+                return Ok(stream);
+            }
+            Err(source) => last = DialError::NoAnswer { place: format!("{host}:{port}"), source },
+        }
+    }
+    Err(last)
+}
+
+/// Small messages leave at once; a vanished peer is noticed within half a minute. Neither is worth failing for.
+fn settle(stream: &TcpStream) {
+    let _ = stream.set_nodelay(true);
+    let keepalive = socket2::TcpKeepalive::new().with_time(Duration::from_secs(10)).with_interval(Duration::from_secs(5)).with_retries(3);
+    let _ = socket2::SockRef::from(stream).set_tcp_keepalive(&keepalive);
+}
+
+/// Addresses that are refused in every mode: of no host, of many hosts, and the clouds' metadata services.
+fn is_refused(address: IpAddr) -> bool {
+    let address = match address {
+        IpAddr::V6(v6) => v6.to_ipv4_mapped().map_or(IpAddr::V6(v6), IpAddr::V4),
+        v4 => v4,
+    };
+    match address {
+        IpAddr::V4(v4) => v4.is_unspecified() || v4.is_multicast() || v4.is_link_local() || v4.is_broadcast(),
+        IpAddr::V6(v6) => {
+            let metadata = v6.segments() == [0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254];
+            v6.is_unspecified() || v6.is_multicast() || v6.is_unicast_link_local() || metadata
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_of_no_database_are_refused() {
+        for text in ["0.0.0.0", "::", "224.0.0.1", "169.254.169.254", "fd00:ec2::254", "::ffff:169.254.169.254", "fe80::1", "ff02::1"] {
+            assert!(is_refused(text.parse().unwrap()), "{text}");
+        }
+        for text in ["127.0.0.1", "::1", "10.1.2.3", "192.168.0.9", "fd00::1", "2001:db8::1"] {
+            assert!(!is_refused(text.parse().unwrap()), "{text}");
+        }
+    }
+}

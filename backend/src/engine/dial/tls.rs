@@ -1,0 +1,142 @@
+//! TLS on an open link, in the four modes a person chooses from.
+//!
+//! Invariant: nothing is verified less than its mode says. `Encrypt` verifies no certificate and says so; every other mode does.
+//! Signatures of the handshake are checked in every mode.
+
+use super::{DialError, Link};
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+use shared::wire::connection::TlsMode;
+use std::sync::Arc;
+
+/// Starts TLS on `link`. `ca` is PEM text; the public authorities are taken without it. `mode` is never `Off` here.
+pub async fn client(link: Link, host: &str, mode: TlsMode, ca: Option<&str>) -> Result<Link, DialError> {
+    let fault = |reason: String| DialError::Tls { host: host.to_owned(), reason };
+    let config = config(mode, ca).map_err(fault)?;
+    let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
+    let name = ServerName::try_from(bare.to_owned()).map_err(|error| fault(error.to_string()))?;
+    let stream = tokio_rustls::TlsConnector::from(Arc::new(config)).connect(name, link).await;
+    Ok(Box::new(stream.map_err(|error| fault(error.to_string()))?))
+}
+
+fn config(mode: TlsMode, ca: Option<&str>) -> Result<ClientConfig, String> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
+        .with_safe_default_protocol_versions()
+        .map_err(|error| error.to_string())?;
+    let verifier: Arc<dyn ServerCertVerifier> = match mode {
+        TlsMode::Off | TlsMode::Encrypt => Arc::new(Unverified { provider }),
+        TlsMode::VerifyAuthority => Arc::new(AnyName { inner: authority(ca, provider)? }),
+        TlsMode::VerifyName => authority(ca, provider)?,
+    };
+    Ok(builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth())
+}
+
+fn authority(ca: Option<&str>, provider: Arc<CryptoProvider>) -> Result<Arc<WebPkiServerVerifier>, String> {
+    let mut roots = RootCertStore::empty();
+    match ca {
+        None => roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned()),
+        Some(pem) => {
+            for certificate in CertificateDer::pem_slice_iter(pem.as_bytes()) {
+                let certificate = certificate.map_err(|error| format!("the authority's certificate is not PEM: {error}"))?;
+                roots.add(certificate).map_err(|error| format!("the authority's certificate is not usable: {error}"))?;
+            }
+            if roots.is_empty() {
+                return Err("the authority's text holds no certificate".to_owned());
+            }
+        }
+    }
+    WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider).build().map_err(|error| error.to_string())
+}
+
+/// Any certificate will do.
+#[derive(Debug)]
+struct Unverified {
+    provider: Arc<CryptoProvider>,
+}
+
+impl ServerCertVerifier for Unverified {
+    fn verify_server_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls12_signature(message, certificate, signature, &self.provider.signature_verification_algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls13_signature(message, certificate, signature, &self.provider.signature_verification_algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.provider.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+/// The authority must be right; the name need not be.
+#[derive(Debug)]
+struct AnyName {
+    inner: Arc<WebPkiServerVerifier>,
+}
+
+impl ServerCertVerifier for AnyName {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        name: &ServerName<'_>,
+        ocsp: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        // webpki checks the path before the name, so a complaint about the name means that the path is good.
+        match self.inner.verify_server_cert(end_entity, intermediates, name, ocsp, now) {
+            Err(Error::InvalidCertificate(CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. })) => {
+                Ok(ServerCertVerified::assertion())
+            }
+            other => other,
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.inner.verify_tls12_signature(message, certificate, signature)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.inner.verify_tls13_signature(message, certificate, signature)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.inner.supported_verify_schemes()
+    }
+}

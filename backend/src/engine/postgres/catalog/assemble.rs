@@ -1,0 +1,240 @@
+//! From the answers' rows to the tree.
+//!
+//! Invariant: rows that refer to something that is not in the tree (made or dropped between two questions) are left out, never an error.
+
+use crate::engine::postgres::session::TextRow;
+use crate::engine::postgres::types::short_name;
+use shared::wire::catalog::{Catalog, Column, ForeignKey, Index, Relation, RelationKind, Routine, Schema};
+use std::collections::HashMap;
+
+type Oid = u32;
+
+/// Which question a row answers, in the order they are sent.
+const DATABASE: usize = 0;
+const SEARCH_PATH: usize = 1;
+const SCHEMAS: usize = 2;
+const RELATIONS: usize = 3;
+const COLUMNS: usize = 4;
+const KEYS: usize = 5;
+const INDEXES: usize = 6;
+const TRIGGERS: usize = 7;
+const ROUTINES: usize = 8;
+
+/// What has been answered so far.
+#[derive(Debug, Default)]
+pub struct Answers {
+    database: String,
+    search_path: Vec<String>,
+    schemas: Vec<(Oid, Schema)>,
+    relations: Vec<Table>,
+    by_oid: HashMap<Oid, usize>,
+    routines: Vec<(Oid, Routine)>,
+    references: Vec<Reference>,
+}
+
+#[derive(Debug)]
+struct Table {
+    oid: Oid,
+    schema: Oid,
+    relation: Relation,
+    /// Places of `relation.columns`, ascending, with gaps where columns were dropped.
+    attributes: Vec<i16>,
+}
+
+#[derive(Debug)]
+struct Reference {
+    from: Oid,
+    columns: Vec<i16>,
+    to: Oid,
+    to_columns: Vec<i16>,
+}
+
+impl Table {
+    fn column_mut(&mut self, attribute: i16) -> Option<&mut Column> {
+        let at = self.attributes.binary_search(&attribute).ok()?;
+        self.relation.columns.get_mut(at)
+    }
+
+    fn column_name(&self, attribute: i16) -> Option<String> {
+        let at = self.attributes.binary_search(&attribute).ok()?;
+        self.relation.columns.get(at).map(|column| column.name.clone())
+    }
+}
+
+impl Answers {
+    /// One row of one question.
+    pub fn take(&mut self, question: usize, row: TextRow) {
+        let mut row = Row { values: row.into_iter() };
+        // A row with a value too few is skipped: only a server that is none sends it.
+        let _ = match question {
+            DATABASE => row.text().map(|name| self.database = name),
+            SEARCH_PATH => row.text().map(|name| self.search_path.push(name)),
+            SCHEMAS => self.schema(row),
+            RELATIONS => self.relation(row),
+            COLUMNS => self.column(row),
+            KEYS => self.key(row),
+            INDEXES => self.index(row),
+            TRIGGERS => self.trigger(row),
+            ROUTINES => self.routine(row),
+            _ => None,
+        };
+    }
+
+    fn schema(&mut self, mut row: Row) -> Option<()> {
+        let (oid, name, system) = (row.number()?, row.text()?, row.flag());
+        self.schemas.push((oid, Schema { name, system, ..Schema::default() }));
+        Some(())
+    }
+
+    fn relation(&mut self, mut row: Row) -> Option<()> {
+        let (oid, schema, name, kind) = (row.number()?, row.number()?, row.text()?, row.text()?);
+        let kind = match kind.as_str() {
+            "v" => RelationKind::View,
+            "m" => RelationKind::MaterializedView,
+            "f" => RelationKind::ForeignTable,
+            _ => RelationKind::Table,
+        };
+        let estimated_rows = row.text().and_then(|rows| rows.parse().ok());
+        let relation = Relation { name, kind, estimated_rows, comment: row.text(), ..Relation::default() };
+        self.by_oid.insert(oid, self.relations.len());
+        self.relations.push(Table { oid, schema, relation, attributes: Vec::new() });
+        Some(())
+    }
+
+    fn column(&mut self, mut row: Row) -> Option<()> {
+        let (oid, attribute, name) = (row.number()?, row.number()?, row.text()?);
+        let type_name = short_name(&row.text().unwrap_or_default());
+        let (not_null, default, comment) = (row.flag(), row.text(), row.text());
+        let table = self.table(oid)?;
+        table.attributes.push(attribute);
+        table.relation.columns.push(Column { name, type_name, not_null, primary_key: 0, default, comment });
+        Some(())
+    }
+
+    fn key(&mut self, mut row: Row) -> Option<()> {
+        let (oid, kind, columns) = (row.number()?, row.text()?, row.numbers());
+        if kind == "f" {
+            self.references.push(Reference { from: oid, columns, to: row.number()?, to_columns: row.numbers() });
+            return Some(());
+        }
+        let table = self.table(oid)?;
+        for (place, attribute) in (1..).zip(columns) {
+            if let Some(column) = table.column_mut(attribute) {
+                column.primary_key = place;
+            }
+        }
+        Some(())
+    }
+
+    fn index(&mut self, mut row: Row) -> Option<()> {
+        let (oid, name, unique, attributes) = (row.number()?, row.text()?, row.flag(), row.numbers());
+        let table = self.table(oid)?;
+        let columns = attributes.into_iter().map(|attribute| table.column_name(attribute).unwrap_or_default()).collect();
+        table.relation.indexes.push(Index { name, columns, unique });
+        Some(())
+    }
+
+    fn trigger(&mut self, mut row: Row) -> Option<()> {
+        let (oid, name) = (row.number()?, row.text()?);
+        self.table(oid)?.relation.triggers.push(name);
+        Some(())
+    }
+
+    fn routine(&mut self, mut row: Row) -> Option<()> {
+        let (schema, name) = (row.number()?, row.text()?);
+        let (arguments, returns) = (row.text().unwrap_or_default(), row.text().unwrap_or_default());
+        self.routines.push((schema, Routine { name, arguments, returns }));
+        Some(())
+    }
+
+    fn table(&mut self, oid: Oid) -> Option<&mut Table> {
+        self.relations.get_mut(*self.by_oid.get(&oid)?)
+    }
+
+    fn known(&self, oid: Oid) -> Option<&Table> {
+        self.relations.get(*self.by_oid.get(&oid)?)
+    }
+
+    /// `schema.table.column` of every column, by table and place.
+    pub fn origins(&self) -> HashMap<(Oid, i16), String> {
+        let names: HashMap<Oid, &str> = self.schemas.iter().map(|(oid, schema)| (*oid, schema.name.as_str())).collect();
+        let mut origins = HashMap::new();
+        for table in &self.relations {
+            let Some(schema) = names.get(&table.schema) else { continue };
+            for (attribute, column) in table.attributes.iter().zip(&table.relation.columns) {
+                origins.insert((table.oid, *attribute), format!("{schema}.{}.{}", table.relation.name, column.name));
+            }
+        }
+        origins
+    }
+
+    /// The tree.
+    pub fn into_catalog(mut self) -> Catalog {
+        self.resolve_references();
+        let mut places: HashMap<Oid, usize> = HashMap::new();
+        let mut schemas = Vec::with_capacity(self.schemas.len());
+        for (oid, schema) in self.schemas {
+            places.insert(oid, schemas.len());
+            schemas.push(schema);
+        }
+        for table in self.relations {
+            if let Some(schema) = places.get(&table.schema).and_then(|at| schemas.get_mut(*at)) {
+                schema.relations.push(table.relation);
+            }
+        }
+        for (schema, routine) in self.routines {
+            if let Some(schema) = places.get(&schema).and_then(|at| schemas.get_mut(*at)) {
+                schema.routines.push(routine);
+            }
+        }
+        Catalog { database: self.database, search_path: self.search_path, schemas }
+    }
+
+    fn resolve_references(&mut self) {
+        let names: HashMap<Oid, String> = self.schemas.iter().map(|(oid, schema)| (*oid, schema.name.clone())).collect();
+        for reference in std::mem::take(&mut self.references) {
+            let Some(key) = self.foreign_key(&reference, &names) else { continue };
+            if let Some(table) = self.table(reference.from) {
+                table.relation.foreign_keys.push(key);
+            }
+        }
+    }
+
+    fn foreign_key(&self, reference: &Reference, names: &HashMap<Oid, String>) -> Option<ForeignKey> {
+        let (from, to) = (self.known(reference.from)?, self.known(reference.to)?);
+        Some(ForeignKey {
+            columns: reference.columns.iter().filter_map(|attribute| from.column_name(*attribute)).collect(),
+            ref_schema: names.get(&to.schema).cloned().unwrap_or_default(),
+            ref_relation: to.relation.name.clone(),
+            ref_columns: reference.to_columns.iter().filter_map(|attribute| to.column_name(*attribute)).collect(),
+        })
+    }
+}
+
+/// Values of a row from left to right.
+struct Row {
+    values: std::vec::IntoIter<Option<String>>,
+}
+
+impl Row {
+    fn text(&mut self) -> Option<String> {
+        self.values.next().flatten()
+    }
+
+    fn number<T: std::str::FromStr>(&mut self) -> Option<T> {
+        self.text()?.parse().ok()
+    }
+
+    fn flag(&mut self) -> bool {
+        self.text().as_deref() == Some("t")
+    }
+
+    /// `{1,2}` of an array, `1 2` of a vector.
+    fn numbers(&mut self) -> Vec<i16> {
+        let text = self.text().unwrap_or_default();
+        text.split(['{', '}', ',', ' ']).filter_map(|number| number.parse().ok()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,182 @@
+//! From a target to a server that is ready for its first statement.
+//! Source: PostgreSQL documentation, "Message Flow", "Start-up" and "SASL Authentication".
+//!
+//! Invariant: the whole of it ends within `limits::CONNECT_SECONDS_MAX`, and every failure leaves nothing open behind it.
+
+mod sign_in;
+
+use super::errors::Fields;
+use super::wire::{Message, Reader, Wire, WireError};
+use crate::engine::dial::{Address, DialError, Link, tls};
+use crate::engine::{EngineError, Target};
+use postgres_protocol::message::frontend;
+use shared::limits::CONNECT_SECONDS_MAX;
+use shared::problem::{ErrorCode, Problem};
+use shared::wire::connection::{Tls, TlsMode};
+use shared::wire::run::Notice;
+use sign_in::SignIn;
+use std::collections::HashMap;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+const PORT: u16 = 5432;
+
+/// How to reach a server, for a session as for its cancel requests.
+#[derive(Clone, Debug)]
+pub struct Route {
+    address: Address,
+    tls: Tls,
+}
+
+/// What the server gives out for cancel requests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BackendKey {
+    /// Process number and secret, as a CancelRequest carries them.
+    pub bytes: Vec<u8>,
+}
+
+/// A server that is ready.
+pub struct Connected {
+    /// The link.
+    pub wire: Wire,
+    /// How it was reached.
+    pub route: Route,
+    /// For cancel requests; some poolers give none.
+    pub key: Option<BackendKey>,
+    /// What the server reports of its settings, by name.
+    pub settings: HashMap<String, String>,
+    /// What it said while signing in.
+    pub notices: Vec<Notice>,
+    /// Every statement runs in a transaction that refuses writes.
+    pub read_only: bool,
+}
+
+impl Route {
+    /// Of a target's fields.
+    pub fn of(target: &Target) -> Self {
+        let host = target.fields.host.as_deref().map(str::trim).filter(|host| !host.is_empty()).unwrap_or("localhost");
+        let port = target.fields.port.unwrap_or(PORT);
+        let address = match host.starts_with('/') {
+            true => Address::Socket(format!("{host}/.s.PGSQL.{port}").into()),
+            false => Address::Net { host: host.to_owned(), port },
+        };
+        Self { address, tls: target.fields.tls.clone().unwrap_or_default() }
+    }
+
+    /// A link, with TLS where it is asked for (a Unix socket never has it, as in libpq).
+    pub async fn open(&self) -> Result<Link, EngineError> {
+        let mut link = self.address.open().await.map_err(|error| refused(&error))?;
+        let Some(host) = self.address.host().filter(|_| self.tls.mode != TlsMode::Off) else { return Ok(link) };
+        let mut request = bytes::BytesMut::new();
+        frontend::ssl_request(&mut request);
+        let broke = |error: std::io::Error| failed(WireError::Broken(error));
+        link.write_all(&request).await.map_err(broke)?;
+        link.flush().await.map_err(broke)?;
+        // One byte and no more: what else lies there unencrypted must not be taken for the server's word (CVE-2021-23222).
+        match link.read_u8().await.map_err(broke)? {
+            b'S' => tls::client(link, host, self.tls.mode, self.tls.ca.as_deref()).await.map_err(|error| refused(&error)),
+            _ => Err(EngineError::not_sent(ErrorCode::ConnectFailed, format!("{host} does not offer TLS, and the connection asks for it"))),
+        }
+    }
+}
+
+fn refused(error: &DialError) -> EngineError {
+    EngineError::not_sent(ErrorCode::ConnectFailed, error.to_string())
+}
+
+/// Opens, signs in, and waits until the server is ready.
+pub async fn connect(target: &Target) -> Result<Connected, EngineError> {
+    let limit = Duration::from_secs(CONNECT_SECONDS_MAX);
+    match tokio::time::timeout(limit, connect_unbounded(target)).await {
+        Ok(connected) => connected,
+        Err(_) => Err(EngineError::not_sent(
+            ErrorCode::ConnectFailed,
+            format!("the server did not let Sheaf in within {CONNECT_SECONDS_MAX} seconds"),
+        )),
+    }
+}
+
+async fn connect_unbounded(target: &Target) -> Result<Connected, EngineError> {
+    match attempt(target, Extras::Asked).await {
+        Err(error) if refuses_extras(&error.problem) => attempt(target, Extras::None).await,
+        other => other,
+    }
+}
+
+/// Settings that are wished for, not needed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Extras {
+    Asked,
+    None,
+}
+
+/// Servers before 14, systems without the check, and poolers refuse settings they don't know, before anything else.
+fn refuses_extras(problem: &Problem) -> bool {
+    matches!(problem.sqlstate.as_deref(), Some("42704" | "22023" | "08P01" | "0A000"))
+}
+
+async fn attempt(target: &Target, extras: Extras) -> Result<Connected, EngineError> {
+    let route = Route::of(target);
+    let mut wire = Wire::new(route.open().await?);
+    let user = target.fields.user.clone().filter(|user| !user.is_empty()).unwrap_or_else(system_user);
+    let database = target.fields.database.clone().filter(|database| !database.is_empty()).unwrap_or_else(|| user.clone());
+    let mut parameters =
+        vec![("user", user.as_str()), ("database", database.as_str()), ("client_encoding", "UTF8"), ("application_name", "sheaf")];
+    if extras == Extras::Asked {
+        // Floats in digits that name them exactly, also where a role's setting says otherwise.
+        parameters.push(("extra_float_digits", "3"));
+        // A server that computes notices within two seconds that we are gone.
+        parameters.push(("client_connection_check_interval", "2000"));
+    }
+    frontend::startup_message(parameters, &mut wire.output)
+        .map_err(|_| EngineError::not_sent(ErrorCode::InvalidRequest, "a zero byte can't be in a user's or a database's name"))?;
+    wire.send().await.map_err(failed)?;
+    let mut sign_in = SignIn::new(&user, target.password.as_ref());
+    let mut connected =
+        Connected { wire, route, key: None, settings: HashMap::new(), notices: Vec::new(), read_only: target.fields.read_only };
+    while !greet(&mut connected, &mut sign_in).await? {}
+    Ok(connected)
+}
+
+/// Takes one message; true once the server is ready.
+async fn greet(connected: &mut Connected, sign_in: &mut SignIn<'_>) -> Result<bool, EngineError> {
+    let Message { tag, body } = connected.wire.next().await.map_err(failed)?;
+    match tag {
+        b'R' => {
+            if let Some(answer) = sign_in.answer(body)? {
+                connected.wire.output.extend_from_slice(&answer);
+                connected.wire.send().await.map_err(failed)?;
+            }
+        }
+        b'K' => connected.key = Some(BackendKey { bytes: body.to_vec() }),
+        b'S' => {
+            let mut reader = Reader::new(body);
+            let (name, value) = (reader.c_text().map_err(failed)?, reader.c_text().map_err(failed)?);
+            connected.settings.insert(name, value);
+        }
+        b'N' => connected.notices.push(Fields::read(body).notice()),
+        // NegotiateProtocolVersion: 3.0 is what was asked for, and what every server has.
+        b'v' => {}
+        b'E' => return Err(rejected(Fields::read(body))),
+        b'Z' if sign_in.is_done() => return Ok(true),
+        _ => return Err(failed(WireError::Protocol(format!("a message {:?} while signing in", char::from(tag))))),
+    }
+    Ok(false)
+}
+
+fn failed(error: WireError) -> EngineError {
+    EngineError::not_sent(ErrorCode::ConnectFailed, error.to_string())
+}
+
+fn rejected(fields: Fields) -> EngineError {
+    let code = if fields.code.starts_with("28") { ErrorCode::AuthenticationFailed } else { ErrorCode::ConnectFailed };
+    EngineError { problem: fields.problem(code, ""), ..EngineError::not_sent(code, "") }
+}
+
+/// As libpq does.
+fn system_user() -> String {
+    std::env::var("USER").ok().filter(|user| !user.is_empty()).unwrap_or_else(|| "postgres".to_owned())
+}
+
+#[cfg(test)]
+mod tests;

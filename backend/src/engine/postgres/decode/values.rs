@@ -1,0 +1,150 @@
+//! One value: from the server's text to its physical form, or `None` where that would not give the same text back.
+//!
+//! Invariant: `None` is never an error, only "keep the text".
+
+use std::borrow::Cow;
+
+/// Any integer, as PostgreSQL writes it: digits, a minus, nothing else.
+pub fn integer<T: TryFrom<i64>>(text: &[u8]) -> Option<T> {
+    let (negative, digits) = match text {
+        [b'-', digits @ ..] => (true, digits),
+        digits => (false, digits),
+    };
+    if digits.is_empty() || digits.len() > 19 {
+        return None;
+    }
+    // Counted downwards, since the lowest number has no positive twin.
+    let mut value = 0_i64;
+    for byte in digits {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        value = value.checked_mul(10)?.checked_sub(i64::from(digit))?;
+    }
+    T::try_from(if negative { value } else { value.checked_neg()? }).ok()
+}
+
+/// `numeric` with exactly `scale` digits behind the point, without the point.
+pub fn decimal(text: &[u8], scale: usize) -> Option<i128> {
+    let (negative, number) = match text {
+        [b'-', number @ ..] => (true, number),
+        number => (false, number),
+    };
+    let (whole, fraction) = if scale == 0 {
+        (number, [].as_slice())
+    } else {
+        let (whole, rest) = number.split_at_checked(number.len().checked_sub(scale + 1)?)?;
+        (whole, rest.strip_prefix(b".")?)
+    };
+    if whole.is_empty() {
+        return None;
+    }
+    let mut value = 0_i128;
+    for byte in whole.iter().chain(fraction) {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        value = value.checked_mul(10)?.checked_add(i128::from(digit))?;
+    }
+    Some(if negative { -value } else { value })
+}
+
+/// `double precision` in the shortest digits.
+pub fn float8(text: &[u8]) -> Option<f64> {
+    let value: f64 = std::str::from_utf8(text).ok()?.parse().ok()?;
+    let size = value.abs();
+    // The notation tells whether these are the digits of `extra_float_digits >= 1`, the only ones that can be made again;
+    // below it the smallest numbers lose digits too.
+    let scientific = size != 0.0 && size.is_finite() && !(1e-4..1e15).contains(&size);
+    (text.contains(&b'e') == scientific && !value.is_subnormal()).then_some(value)
+}
+
+/// `real` in the shortest digits.
+pub fn float4(text: &[u8]) -> Option<f32> {
+    let value: f32 = std::str::from_utf8(text).ok()?.parse().ok()?;
+    let size = value.abs();
+    let scientific = size != 0.0 && size.is_finite() && !(1e-4..1e6).contains(&size);
+    (text.contains(&b'e') == scientific && !value.is_subnormal()).then_some(value)
+}
+
+/// Days since 1970-01-01 of an ISO date of our era.
+pub fn date(text: &[u8]) -> Option<i32> {
+    let (year, rest) = text.split_at_checked(text.len().checked_sub(6)?)?;
+    let &[b'-', month_tens, month_ones, b'-', day_tens, day_ones] = rest else { return None };
+    if year.len() < 4 || (year.len() > 4 && year.starts_with(b"0")) {
+        return None;
+    }
+    let year: i32 = integer(year)?;
+    let month: i32 = integer(&[month_tens, month_ones])?;
+    let day: i32 = integer(&[day_tens, day_ones])?;
+    if !(1..=5_900_000).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+        return None;
+    }
+    Some(days_from_civil(year, month, day))
+}
+
+/// Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", days_from_civil.
+fn days_from_civil(year: i32, month: i32, day: i32) -> i32 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let era = year.div_euclid(400);
+    let year_of_era = year.rem_euclid(400);
+    let shifted_month = (month + 9) % 12;
+    let day_of_year = (153 * shifted_month + 2) / 5 + day - 1;
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    era * 146_097 + day_of_era - 719_468
+}
+
+/// `bytea`, in either form of `bytea_output`.
+pub fn bytea(text: &[u8]) -> Option<Vec<u8>> {
+    match text.strip_prefix(b"\\x") {
+        Some(digits) => from_hex(digits),
+        None => from_escaped(text).map(Cow::into_owned),
+    }
+}
+
+fn from_hex(digits: &[u8]) -> Option<Vec<u8>> {
+    let (pairs, rest) = digits.as_chunks::<2>();
+    if !rest.is_empty() {
+        return None;
+    }
+    pairs.iter().map(|[high, low]| Some(hex_digit(*high)? << 4 | hex_digit(*low)?)).collect()
+}
+
+fn hex_digit(byte: u8) -> Option<u8> {
+    match byte {
+        b'0'..=b'9' => Some(byte - b'0'),
+        b'a'..=b'f' => Some(byte - b'a' + 10),
+        b'A'..=b'F' => Some(byte - b'A' + 10),
+        _ => None,
+    }
+}
+
+/// A backslash is doubled; bytes that don't print are a backslash and three octal digits.
+fn from_escaped(text: &[u8]) -> Option<Cow<'_, [u8]>> {
+    if !text.contains(&b'\\') {
+        return Some(Cow::Borrowed(text));
+    }
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let [first, after @ ..] = rest {
+        rest = after;
+        if *first != b'\\' {
+            out.push(*first);
+            continue;
+        }
+        match after {
+            [b'\\', after @ ..] => {
+                out.push(b'\\');
+                rest = after;
+            }
+            [high @ b'0'..=b'3', middle @ b'0'..=b'7', low @ b'0'..=b'7', after @ ..] => {
+                out.push((high - b'0') << 6 | (middle - b'0') << 3 | (low - b'0'));
+                rest = after;
+            }
+            _ => return None,
+        }
+    }
+    Some(Cow::Owned(out))
+}

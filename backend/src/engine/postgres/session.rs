@@ -1,0 +1,385 @@
+//! One session: a statement is a portal that is read as far as it is asked for.
+//! Source: PostgreSQL documentation, "Extended Query".
+//!
+//! Parse, Bind, Describe, Execute with a row limit and Flush leave in one flight; Sync comes only at the end, so the unnamed portal
+//! stays open without a BEGIN. Invariant: after an error with `Fate::Idle` and after `finish` the server waits for the next
+//! statement; after anything else the session is marked broken and sends nothing more.
+//! Start at `execute`; what the server says meanwhile is read in [`flow`].
+
+mod flow;
+mod lookup;
+
+use super::cancel::Canceller;
+use super::catalog;
+use super::connect::Connected;
+use super::decode::{Reading, Rows};
+use super::errors::{lost, not_sent};
+use super::types::{Layout, Names};
+use super::wire::{Wire, WireError};
+use crate::engine::{Bound, CancelHandle, EngineError, Fetched, Finished, Session, Started};
+use async_trait::async_trait;
+use flow::{Event, Said, Sink};
+
+pub use flow::TextRow;
+use postgres_protocol::message::frontend;
+use shared::problem::{ErrorCode, Problem};
+use shared::wire::catalog::Catalog;
+use shared::wire::run::Notice;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// A live session.
+pub struct PostgresSession {
+    wire: Wire,
+    server: String,
+    settings: HashMap<String, String>,
+    notices: Vec<Notice>,
+    canceller: Arc<Canceller>,
+    names: Names,
+    read_only: bool,
+    in_transaction: bool,
+    broken: bool,
+    statement: Option<Statement>,
+    sink: Sink,
+    /// Rows of a question of Sheaf's own, until they are taken.
+    aside: Vec<TextRow>,
+}
+
+/// The statement that is under way.
+struct Statement {
+    sql: String,
+    layout: Option<Layout>,
+    rows: Rows,
+    portal: Portal,
+    /// CommandComplete's, once it came.
+    tag: Option<String>,
+    /// Sheaf said no to it (COPY); the server's answer to that is not for the person.
+    refused: Option<Problem>,
+}
+
+/// Where the last Execute stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Portal {
+    /// Its answer is under way.
+    Running,
+    /// It brought as many rows as were asked for; more may wait.
+    Suspended,
+    /// It brought the last row.
+    Complete,
+}
+
+impl PostgresSession {
+    /// Over a link that is signed in.
+    pub fn new(connected: Connected) -> Self {
+        let version = connected.settings.get("server_version").map(String::as_str).unwrap_or_default();
+        let server = format!("PostgreSQL {}", version.split(' ').next().unwrap_or_default()).trim_end().to_owned();
+        Self {
+            wire: connected.wire,
+            server,
+            settings: connected.settings,
+            notices: connected.notices,
+            canceller: Arc::new(Canceller::new(connected.route, connected.key)),
+            names: Names::default(),
+            read_only: connected.read_only,
+            in_transaction: false,
+            broken: false,
+            statement: None,
+            sink: Sink::Statement,
+            aside: Vec::new(),
+        }
+    }
+
+    /// The session waits for a statement, and the server is still there.
+    async fn expect_idle(&mut self) -> Result<(), EngineError> {
+        if self.broken || self.statement.is_some() {
+            return Err(EngineError::not_sent(ErrorCode::Internal, "the session is not ready for a statement"));
+        }
+        self.look_for_news().await
+    }
+
+    /// Sends what lies in the output; the statement counts as sent from here on.
+    async fn send(&mut self) -> Result<(), EngineError> {
+        let sent = self.wire.send().await;
+        sent.map_err(|error| self.lose(&error))
+    }
+
+    /// The link is of no further use.
+    fn lose(&mut self, error: &WireError) -> EngineError {
+        self.broken = true;
+        self.statement = None;
+        lost(error)
+    }
+
+    fn write_statement(&mut self, sql: &str, rows: usize) -> std::io::Result<()> {
+        let out = &mut self.wire.output;
+        if self.read_only {
+            // One transaction a statement: the only form of "read only" that no statement can talk itself out of.
+            write_query("BEGIN READ ONLY", out)?;
+        }
+        frontend::parse("", sql, [], out)?;
+        write_bind("", out)?;
+        frontend::describe(b'P', "", out)?;
+        frontend::execute("", row_limit(rows), out)?;
+        frontend::flush(out);
+        Ok(())
+    }
+
+    /// The end of a statement, and in the same flight the question where its columns come from.
+    fn write_close(&mut self, origins: &[(u32, i16)]) -> std::io::Result<()> {
+        let out = &mut self.wire.output;
+        frontend::close(b'P', "", out)?;
+        if self.read_only {
+            write_query("COMMIT", out)?;
+        }
+        frontend::sync(out);
+        if !origins.is_empty() {
+            lookup::write_origins(origins, out)?;
+        }
+        Ok(())
+    }
+
+    /// Until the columns are known, or there are none and the statement is complete.
+    async fn answer(&mut self, bound: Bound) -> Result<Started, EngineError> {
+        let mut begun = !self.read_only;
+        loop {
+            match self.event().await? {
+                Event::Complete(_) if !begun => begun = true,
+                Event::Columns(columns) => {
+                    let missing = self.names.missing_types(&columns);
+                    if !missing.is_empty() {
+                        self.set_layout(Layout::new(columns.clone(), &self.names));
+                        self.gather(bound).await?;
+                        self.look_up_types(missing).await?;
+                    }
+                    let layout = Layout::new(columns, &self.names);
+                    let schema = Some(Arc::clone(&layout.schema));
+                    self.set_layout(layout);
+                    return Ok(Started { schema });
+                }
+                Event::Complete(tag) => {
+                    if let Some(problem) = self.refusal() {
+                        return Err(self.recover(EngineError::idle(problem)).await);
+                    }
+                    self.completed(tag);
+                    return Ok(Started { schema: None });
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn set_layout(&mut self, layout: Layout) {
+        if let Some(statement) = &mut self.statement {
+            statement.layout = Some(layout);
+        }
+    }
+
+    fn refusal(&mut self) -> Option<Problem> {
+        self.statement.as_mut().and_then(|statement| statement.refused.take())
+    }
+
+    fn completed(&mut self, tag: String) {
+        if let Some(statement) = &mut self.statement {
+            statement.portal = Portal::Complete;
+            statement.tag = Some(tag);
+        }
+    }
+
+    /// Reads until the next batch and one row over are here, or the last row is; how many rows the batch has.
+    async fn gather(&mut self, bound: Bound) -> Result<usize, EngineError> {
+        let mut known = 0;
+        let mut cut = None;
+        loop {
+            let Some(statement) = &mut self.statement else { return Ok(0) };
+            let held = statement.rows.len();
+            if known != held {
+                known = held;
+                cut = cut.or_else(|| statement.rows.reaching(bound.bytes));
+            }
+            let count = bound.rows.max(1).min(cut.unwrap_or(usize::MAX)).min(held);
+            if held > count || statement.portal == Portal::Complete {
+                return Ok(count);
+            }
+            if statement.portal == Portal::Suspended {
+                let wanted = wanted_rows(&statement.rows, bound);
+                statement.portal = Portal::Running;
+                frontend::execute("", row_limit(wanted), &mut self.wire.output).map_err(|error| self.lose(&error.into()))?;
+                frontend::flush(&mut self.wire.output);
+                self.send().await?;
+            }
+            match self.event().await? {
+                Event::Suspended => self.suspended(),
+                Event::Complete(tag) => self.completed(tag),
+                _ => {}
+            }
+        }
+    }
+
+    fn suspended(&mut self) {
+        if let Some(statement) = &mut self.statement {
+            statement.portal = Portal::Suspended;
+        }
+    }
+
+    fn reading(&self) -> Reading {
+        let setting = |name| self.settings.get(name).map(String::as_str).unwrap_or_default();
+        let major = setting("server_version").split(|c: char| !c.is_ascii_digit()).next().and_then(|major| major.parse().ok());
+        Reading { iso_dates: setting("DateStyle").starts_with("ISO"), shortest_floats: major.is_some_and(|major: u32| major >= 12) }
+    }
+}
+
+/// Rows to ask for so that the bound is reached with one row over, going by the rows that are here.
+fn wanted_rows(rows: &Rows, bound: Bound) -> usize {
+    let by_rows = bound.rows.max(1).saturating_add(1).saturating_sub(rows.len()).max(1);
+    match rows.byte_len().checked_div(rows.len()) {
+        Some(average) if average > 0 => by_rows.min(bound.bytes.saturating_sub(rows.byte_len()) / average + 1),
+        _ => by_rows,
+    }
+}
+
+fn row_limit(rows: usize) -> i32 {
+    i32::try_from(rows).unwrap_or(i32::MAX).max(1)
+}
+
+/// No parameters; all columns as text.
+fn write_bind(portal: &str, out: &mut bytes::BytesMut) -> std::io::Result<()> {
+    bind_texts(portal, &[], out)
+}
+
+/// Parameters as text; all columns as text.
+fn bind_texts(portal: &str, values: &[&str], out: &mut bytes::BytesMut) -> std::io::Result<()> {
+    let write = |value: &&str, out: &mut bytes::BytesMut| {
+        out.extend_from_slice(value.as_bytes());
+        Ok(postgres_protocol::IsNull::No)
+    };
+    frontend::bind(portal, "", [], values, write, [], out).map_err(|error| match error {
+        frontend::BindError::Serialization(error) => error,
+        frontend::BindError::Conversion(error) => std::io::Error::other(error),
+    })
+}
+
+/// A question or command of Sheaf's own, in the same flight as what follows it.
+pub fn write_query(sql: &str, out: &mut bytes::BytesMut) -> std::io::Result<()> {
+    frontend::parse("", sql, [], out)?;
+    write_bind("", out)?;
+    frontend::execute("", 0, out)
+}
+
+/// Rows changed, from a CommandComplete tag.
+fn rows_affected(tag: &str, has_columns: bool) -> Option<u64> {
+    let mut words = tag.split(' ');
+    let counts = match words.next() {
+        Some("INSERT" | "UPDATE" | "DELETE" | "MERGE" | "COPY") => true,
+        // CREATE TABLE AS and SELECT INTO say SELECT too.
+        Some("SELECT") => !has_columns,
+        _ => false,
+    };
+    words.next_back().filter(|_| counts).and_then(|count| count.parse().ok())
+}
+
+#[async_trait]
+impl Session for PostgresSession {
+    async fn execute(&mut self, sql: &str, bound: Bound) -> Result<Started, EngineError> {
+        self.expect_idle().await?;
+        self.canceller.forget();
+        if self.write_statement(sql, bound.rows.max(1).saturating_add(1)).is_err() {
+            self.wire.output.clear();
+            return Err(EngineError::idle(Problem::new(ErrorCode::Rejected, "PostgreSQL takes no text with a zero byte in it")));
+        }
+        self.statement =
+            Some(Statement { sql: sql.to_owned(), layout: None, rows: Rows::default(), portal: Portal::Running, tag: None, refused: None });
+        self.send().await?;
+        self.answer(bound).await
+    }
+
+    async fn fetch(&mut self, bound: Bound) -> Result<Fetched, EngineError> {
+        let count = self.gather(bound).await?;
+        let reading = self.reading();
+        let Some(Statement { layout: Some(layout), rows, .. }) = &mut self.statement else {
+            return Err(EngineError {
+                problem: Problem::new(ErrorCode::Internal, "there is no result to read"),
+                ..lost(&WireError::Closed)
+            });
+        };
+        match rows.batch(count, layout, reading) {
+            Ok(batch) => {
+                rows.discard(count);
+                Ok(Fetched { batch, more: rows.len() > 0 })
+            }
+            Err(error) => Err(self.lose(&error)),
+        }
+    }
+
+    async fn finish(&mut self) -> Result<Finished, EngineError> {
+        let Some(statement) = self.statement.take() else {
+            return Ok(Finished { rows_affected: None, in_transaction: self.in_transaction });
+        };
+        let columns = statement.layout.map(|layout| layout.columns).unwrap_or_default();
+        let wanted = if self.in_transaction { Vec::new() } else { self.names.missing_origins(&columns) };
+        self.write_close(&wanted).map_err(|error| self.lose(&error.into()))?;
+        self.send().await?;
+        let (mut tag, mut open) = (statement.tag, statement.portal == Portal::Running);
+        let mut said = |said| match said {
+            Said::Complete(complete) if std::mem::take(&mut open) => tag = Some(complete),
+            _ => {}
+        };
+        let failed = self.until_ready(Sink::Nowhere, &mut said).await?;
+        if !wanted.is_empty() {
+            self.read_origins().await?;
+        }
+        if self.read_only && self.in_transaction {
+            frontend::query("ROLLBACK", &mut self.wire.output).map_err(|error| self.lose(&error.into()))?;
+            self.ask(1, &mut |_, _| {}).await?;
+        }
+        match failed {
+            Some(fields) => Err(self.refusal_of(fields, &statement.sql)),
+            None => Ok(Finished {
+                rows_affected: tag.and_then(|tag| rows_affected(&tag, !columns.is_empty())),
+                in_transaction: self.in_transaction,
+            }),
+        }
+    }
+
+    fn take_notices(&mut self) -> Vec<Notice> {
+        std::mem::take(&mut self.notices)
+    }
+
+    fn cancel_handle(&self) -> Arc<dyn CancelHandle> {
+        Arc::<Canceller>::clone(&self.canceller)
+    }
+
+    async fn catalog(&mut self) -> Result<Catalog, EngineError> {
+        self.expect_idle().await?;
+        self.canceller.forget();
+        catalog::write_questions(&mut self.wire.output).map_err(|error| not_sent(&error.into()))?;
+        let mut answers = catalog::Answers::default();
+        self.ask(1, &mut |question, row| answers.take(question, row)).await?;
+        self.names.origins = answers.origins();
+        Ok(answers.into_catalog())
+    }
+
+    async fn reset(&mut self) -> Result<(), EngineError> {
+        self.expect_idle().await?;
+        let mut readies = 1;
+        if self.in_transaction {
+            readies = 2;
+            frontend::query("ROLLBACK", &mut self.wire.output).map_err(|error| not_sent(&error.into()))?;
+        }
+        frontend::query("DISCARD ALL", &mut self.wire.output).map_err(|error| not_sent(&error.into()))?;
+        self.names = Names::default();
+        self.ask(readies, &mut |_, _| {}).await
+    }
+
+    fn server(&self) -> &str {
+        &self.server
+    }
+
+    async fn close(mut self: Box<Self>) {
+        frontend::terminate(&mut self.wire.output);
+        let _ = self.wire.send().await;
+        self.wire.shut_down().await;
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,96 @@
+//! What the server's catalog says about a result's types and tables, asked once for each and then remembered.
+//!
+//! Invariant: types that are built in cost nothing; others one round trip the first time a session meets them, while the portal is
+//! parked. Where columns come from is asked in the flight that ends the statement, so it never delays a page. Names are bound.
+
+use super::{Event, Portal, PostgresSession, Said, Sink, bind_texts};
+use crate::engine::EngineError;
+use bytes::BytesMut;
+use postgres_protocol::message::frontend;
+
+/// A portal beside the statement's own.
+const ASIDE: &str = "sheaf";
+
+const TYPES: &str = "SELECT pg_catalog.format_type(a.o, a.m) \
+    FROM ROWS FROM (pg_catalog.unnest($1::pg_catalog.oid[]), pg_catalog.unnest($2::pg_catalog.int4[])) WITH ORDINALITY AS a(o, m, n) \
+    ORDER BY a.n";
+
+const ORIGINS: &str = "SELECT a.t, a.n, s.nspname, c.relname, f.attname \
+    FROM ROWS FROM (pg_catalog.unnest($1::pg_catalog.oid[]), pg_catalog.unnest($2::pg_catalog.int2[])) AS a(t, n) \
+    JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) a.t \
+    JOIN pg_catalog.pg_namespace s ON s.oid OPERATOR(pg_catalog.=) c.relnamespace \
+    JOIN pg_catalog.pg_attribute f ON f.attrelid OPERATOR(pg_catalog.=) a.t AND f.attnum OPERATOR(pg_catalog.=) a.n";
+
+impl PostgresSession {
+    /// Learns the names of these types. The statement's portal is not disturbed; while it still sends rows nothing is asked.
+    pub(super) async fn look_up_types(&mut self, missing: Vec<(u32, i32)>) -> Result<(), EngineError> {
+        if self.statement.as_ref().is_none_or(|statement| statement.portal == Portal::Running) {
+            return Ok(());
+        }
+        write_types(&missing, &mut self.wire.output).map_err(|error| self.lose(&error.into()))?;
+        self.send().await?;
+        self.sink = Sink::Aside;
+        loop {
+            match self.event().await {
+                Ok(Event::Closed) => break,
+                Ok(_) => {}
+                Err(error) => {
+                    self.sink = Sink::Statement;
+                    return Err(error);
+                }
+            }
+        }
+        self.sink = Sink::Statement;
+        let names = std::mem::take(&mut self.aside).into_iter().map(|row| row.into_iter().next().flatten());
+        for (key, name) in missing.into_iter().zip(names) {
+            if let Some(name) = name {
+                self.names.types.insert(key, name);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the answer to [`write_origins`]. Tables that are gone have no origin, and are not asked for again.
+    pub(super) async fn read_origins(&mut self) -> Result<(), EngineError> {
+        let mut rows = Vec::new();
+        let mut said = |said| {
+            if let Said::Row(row) = said {
+                rows.push(row);
+            }
+        };
+        // A refusal leaves the origins unknown, as they were.
+        self.until_ready(Sink::Aside, &mut said).await?;
+        for row in rows {
+            let [Some(table), Some(attribute), Some(schema), Some(relation), Some(column)] = row.as_slice() else { continue };
+            let (Ok(table), Ok(attribute)) = (table.parse(), attribute.parse()) else { continue };
+            self.names.origins.insert((table, attribute), format!("{schema}.{relation}.{column}"));
+        }
+        Ok(())
+    }
+}
+
+fn write_types(types: &[(u32, i32)], out: &mut BytesMut) -> std::io::Result<()> {
+    frontend::parse("", TYPES, [], out)?;
+    let (oids, modifiers) = (array(types.iter().map(|(oid, _)| oid)), array(types.iter().map(|(_, modifier)| modifier)));
+    bind_texts(ASIDE, &[&oids, &modifiers], out)?;
+    frontend::execute(ASIDE, 0, out)?;
+    frontend::close(b'P', ASIDE, out)?;
+    frontend::flush(out);
+    Ok(())
+}
+
+/// Asks where columns come from, behind a Sync, and ends with a Sync of its own.
+pub fn write_origins(columns: &[(u32, i16)], out: &mut BytesMut) -> std::io::Result<()> {
+    frontend::parse("", ORIGINS, [], out)?;
+    let (tables, attributes) = (array(columns.iter().map(|(table, _)| table)), array(columns.iter().map(|(_, attribute)| attribute)));
+    bind_texts("", &[&tables, &attributes], out)?;
+    frontend::execute("", 0, out)?;
+    frontend::sync(out);
+    Ok(())
+}
+
+/// Numbers as the text of an array.
+fn array(numbers: impl Iterator<Item = impl ToString>) -> String {
+    let numbers: Vec<String> = numbers.map(|number| number.to_string()).collect();
+    format!("{{{}}}", numbers.join(","))
+}

@@ -1,0 +1,13 @@
+//! The PostgreSQL engine against real servers, of every version found on this machine.
+
+#![allow(missing_docs, clippy::result_large_err)]
+
+#[path = "support/cluster.rs"]
+mod cluster;
+#[path = "support/relay.rs"]
+mod relay;
+
+#[path = "postgres_engine/setting.rs"]
+mod setting;
+#[path = "postgres_engine/statements.rs"]
+mod statements;

@@ -1,0 +1,64 @@
+//! What every test starts from.
+
+use crate::cluster::Cluster;
+use arrow_array::RecordBatch;
+use backend::engine::{Bound, EngineError, Finished, Password, Session, Target, engine};
+use shared::wire::connection::{ConnectionFields, EngineKind};
+
+/// A page of the default size.
+pub const PAGE: Bound = Bound { rows: 1_000, bytes: 1024 * 1024 };
+
+pub fn target(port: u16, user: &str) -> Target {
+    let fields = ConnectionFields {
+        name: "test".to_owned(),
+        engine: EngineKind::Postgres,
+        path: None,
+        host: Some("127.0.0.1".to_owned()),
+        port: Some(port),
+        database: Some("postgres".to_owned()),
+        user: Some(user.to_owned()),
+        tls: None,
+        read_only: false,
+        color: None,
+    };
+    Target { fields, password: None }
+}
+
+pub fn with_password(mut target: Target, password: &str) -> Target {
+    target.password = Some(Password(password.to_owned()));
+    target
+}
+
+pub async fn connect(target: &Target) -> Result<Box<dyn Session>, EngineError> {
+    engine(EngineKind::Postgres).connect(target).await
+}
+
+pub async fn session(cluster: &Cluster) -> Box<dyn Session> {
+    connect(&target(cluster.port, "postgres")).await.unwrap()
+}
+
+/// A statement to its end: all rows (of one page), and how it ended.
+pub async fn run(session: &mut dyn Session, sql: &str) -> Result<(Option<RecordBatch>, Finished), EngineError> {
+    let started = session.execute(sql, PAGE).await?;
+    let batch = match started.schema {
+        None => None,
+        Some(_) => {
+            let fetched = session.fetch(PAGE).await?;
+            assert!(!fetched.more, "more than a page");
+            Some(fetched.batch)
+        }
+    };
+    Ok((batch, session.finish().await?))
+}
+
+/// The one value of a statement, as text.
+pub async fn value(session: &mut dyn Session, sql: &str) -> String {
+    let (batch, _) = run(session, sql).await.unwrap();
+    cell(&batch.unwrap(), 0, 0)
+}
+
+/// A cell as a person sees it; NULL is empty.
+pub fn cell(batch: &RecordBatch, row: usize, column: usize) -> String {
+    let field = batch.schema_ref().field(column).clone();
+    shared::format::format_cell(batch.column(column).as_ref(), &field, row).text().unwrap_or_default().into_owned()
+}

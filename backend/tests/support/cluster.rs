@@ -1,0 +1,201 @@
+//! Disposable PostgreSQL clusters: made, started and stopped by the tests, one for each version found.
+//!
+//! Invariant: nothing of the machine's own clusters is touched. The server listens on a free loopback port and a socket in a folder
+//! of its own, and both end with the test process, however that ends.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::OnceLock;
+
+/// Roles of every cluster besides the superuser `postgres` (trusted); `md5_user` and `scram_user` have the password [`PASSWORD`],
+/// and so has `clear_user`, who sends it in the clear.
+pub const PASSWORD: &str = "pä55 word";
+
+/// Ends the server and removes its folder when its input closes, which it does when the test process is gone.
+const KEEPER: &str = r#"folder=$1; shift; "$@" & server=$!; cat >/dev/null; kill -QUIT $server; wait $server; rm -rf "$folder""#;
+
+/// One running server.
+pub struct Cluster {
+    /// Where its programs are.
+    pub bin: PathBuf,
+    /// Its folder: data, socket, certificates.
+    pub folder: PathBuf,
+    /// On 127.0.0.1.
+    pub port: u16,
+    input: Option<ChildStdin>,
+    keeper: Child,
+}
+
+/// The clusters of this test binary, started when first asked for.
+pub fn clusters() -> &'static [Cluster] {
+    static CLUSTERS: OnceLock<Vec<Cluster>> = OnceLock::new();
+    CLUSTERS.get_or_init(|| {
+        let bins = bins();
+        assert!(!bins.is_empty(), "no PostgreSQL server found: install the package `postgresql`, or set SHEAF_TEST_PG_BIN");
+        std::thread::scope(|scope| {
+            let starts: Vec<_> = bins.iter().map(|bin| scope.spawn(|| Cluster::start(bin))).collect();
+            starts.into_iter().map(|start| start.join().unwrap()).collect()
+        })
+    })
+}
+
+/// Folders with a server's programs: `SHEAF_TEST_PG_BIN` (colons between them), or what Debian installs.
+pub fn bins() -> Vec<PathBuf> {
+    if let Ok(list) = std::env::var("SHEAF_TEST_PG_BIN") {
+        return list.split(':').filter(|bin| !bin.is_empty()).map(PathBuf::from).collect();
+    }
+    let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let mut bins: Vec<PathBuf> = versions.map(|version| version.path().join("bin")).filter(|bin| bin.join("postgres").exists()).collect();
+    bins.sort();
+    bins
+}
+
+impl Cluster {
+    /// Makes and starts one.
+    pub fn start(bin: &Path) -> Self {
+        let folder = tempfile::Builder::new().prefix("sheaf-pg-").tempdir().unwrap().keep();
+        let user = unprivileged();
+        if let Some(user) = user {
+            run(Command::new("chown").arg(user).arg(&folder));
+        }
+        let data = folder.join("data");
+        let mut initdb = as_user(user, &bin.join("initdb"));
+        initdb.args(["--no-sync", "--auth=trust", "--username=postgres", "--encoding=UTF8", "--locale=C", "-D"]).arg(&data);
+        run(&mut initdb);
+        std::fs::write(data.join("pg_hba.conf"), HBA).unwrap();
+        let tls = certificates(&folder, user);
+        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let (input, mut keeper) = keep(&folder, &data, bin, user, port, tls);
+        wait_until_ready(&mut keeper);
+        let cluster = Self { bin: bin.to_owned(), folder, port, input: Some(input), keeper };
+        cluster.psql("postgres", SET_UP);
+        cluster
+    }
+
+    /// What `psql -At` prints for a script; panics if it fails.
+    pub fn psql(&self, database: &str, sql: &str) -> String {
+        let mut psql = Command::new(self.bin.join("psql"));
+        psql.arg("-h").arg(&self.folder).args(["-p", &self.port.to_string(), "-U", "postgres", "-d", database]);
+        psql.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1"]).env("PGCLIENTENCODING", "UTF8");
+        let mut child = psql.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(sql.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// The authority's certificate, if this machine could make one.
+    pub fn authority(&self) -> Option<String> {
+        std::fs::read_to_string(self.folder.join("ca.crt")).ok()
+    }
+
+    /// Ends the server at once, as a crash would.
+    pub fn stop(mut self) {
+        drop(self.input.take());
+        let _ = self.keeper.wait();
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        drop(self.input.take());
+    }
+}
+
+const HBA: &str = "local all all trust
+host all scram_user 127.0.0.1/32 scram-sha-256
+host all md5_user 127.0.0.1/32 md5
+host all clear_user 127.0.0.1/32 password
+host all nobody_user 127.0.0.1/32 reject
+hostssl all tls_user 127.0.0.1/32 scram-sha-256
+host all tls_user 127.0.0.1/32 reject
+host all all 127.0.0.1/32 trust
+";
+
+const SET_UP: &str = "SET password_encryption = 'md5';
+CREATE ROLE md5_user LOGIN PASSWORD 'pä55 word';
+SET password_encryption = 'scram-sha-256';
+CREATE ROLE scram_user LOGIN PASSWORD 'pä55 word';
+CREATE ROLE tls_user LOGIN PASSWORD 'pä55 word';
+CREATE ROLE clear_user LOGIN PASSWORD 'pä55 word';
+";
+
+/// A server refuses to run as root: another user then, who owns nothing else here.
+fn unprivileged() -> Option<&'static str> {
+    let me = Command::new("id").arg("-u").output().unwrap();
+    if me.stdout.trim_ascii() != b"0" {
+        return None;
+    }
+    let exists = |user: &&str| Command::new("id").arg(user).stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap().success();
+    ["postgres", "nobody"].into_iter().find(exists)
+}
+
+fn as_user(user: Option<&str>, program: &Path) -> Command {
+    match user {
+        None => Command::new(program),
+        Some(user) => {
+            let mut command = Command::new("setpriv");
+            command.arg("--reuid").arg(user).args(["--clear-groups", "--"]).arg(program);
+            command
+        }
+    }
+}
+
+fn run(command: &mut Command) {
+    let output = command.current_dir("/").env("LC_ALL", "C").stdin(Stdio::null()).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?} failed: {said}{}", String::from_utf8_lossy(&output.stdout));
+}
+
+fn keep(folder: &Path, data: &Path, bin: &Path, user: Option<&str>, port: u16, tls: bool) -> (ChildStdin, Child) {
+    let server = as_user(user, &bin.join("postgres"));
+    let mut keeper = Command::new("sh");
+    keeper.args(["-c", KEEPER, "sh"]).arg(folder).arg(server.get_program()).args(server.get_args());
+    keeper.arg("-D").arg(data).args(["-F", "-p", &port.to_string(), "-k"]).arg(folder);
+    for setting in ["listen_addresses=127.0.0.1", "max_connections=60", "lc_messages=C", "full_page_writes=off", "timezone=Europe/Berlin"] {
+        keeper.args(["-c", setting]);
+    }
+    if tls {
+        for (setting, file) in [("ssl_cert_file", "server.crt"), ("ssl_key_file", "server.key")] {
+            keeper.arg("-c").arg(format!("{setting}={}", folder.join(file).display()));
+        }
+        keeper.args(["-c", "ssl=on"]);
+    }
+    let mut child = keeper.current_dir("/").stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    (child.stdin.take().unwrap(), child)
+}
+
+/// The server says so on its error output, which is read to its end so that it never blocks.
+fn wait_until_ready(keeper: &mut Child) {
+    let mut lines = BufReader::new(keeper.stderr.take().unwrap()).lines();
+    let mut said = String::new();
+    loop {
+        let line = lines.next().unwrap_or_else(|| panic!("the server did not start:\n{said}")).unwrap();
+        if line.contains("ready to accept connections") {
+            break;
+        }
+        said = said + &line + "\n";
+    }
+    std::thread::spawn(move || lines.for_each(drop));
+}
+
+/// An authority, and a certificate of it for the name `localhost`, not for the address. False where there is no `openssl`.
+fn certificates(folder: &Path, user: Option<&str>) -> bool {
+    if Command::new("openssl").arg("version").output().is_err() {
+        return false;
+    }
+    let openssl = |arguments: &str| run(Command::new("openssl").args(arguments.split(' ')).env("D", folder));
+    let at = |name: &str| folder.join(name).display().to_string();
+    std::fs::write(folder.join("leaf.ext"), "subjectAltName=DNS:localhost\nbasicConstraints=CA:FALSE\n").unwrap();
+    let key = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes";
+    openssl(&format!("req -x509 {key} -days 30 -subj /CN=authority -keyout {} -out {}", at("ca.key"), at("ca.crt")));
+    openssl(&format!("req -new {key} -subj /CN=localhost -keyout {} -out {}", at("server.key"), at("leaf.csr")));
+    let signer = format!("-CA {} -CAkey {} -CAcreateserial", at("ca.crt"), at("ca.key"));
+    openssl(&format!("x509 -req -days 30 -in {} {signer} -extfile {} -out {}", at("leaf.csr"), at("leaf.ext"), at("server.crt")));
+    run(Command::new("chmod").args(["600", &at("server.key")]));
+    if let Some(user) = user {
+        run(Command::new("chown").arg(user).args([at("server.key"), at("server.crt")]));
+    }
+    true
+}

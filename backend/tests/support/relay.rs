@@ -1,0 +1,125 @@
+//! A relay between a client and a server on loopback that counts, delays and cuts.
+//!
+//! Invariant: bytes pass unchanged and in order. A delay is a delay, not a slowness: what is under way is pipelined.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{mpsc, watch};
+use tokio::time::Instant;
+
+/// A running relay; dropped, it cuts everything.
+pub struct Relay {
+    /// Where it listens on 127.0.0.1.
+    pub port: u16,
+    counts: Arc<Counts>,
+    cut: watch::Sender<bool>,
+}
+
+/// What passed.
+#[derive(Default)]
+struct Counts {
+    to_server: AtomicU64,
+    to_client: AtomicU64,
+    flights: AtomicU64,
+    client_speaks: AtomicBool,
+}
+
+/// What passed since the last look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Passed {
+    /// Bytes from the client.
+    pub to_server: u64,
+    /// Bytes from the server.
+    pub to_client: u64,
+    /// How often the client began to speak after the server had: round trips.
+    pub flights: u64,
+}
+
+impl Relay {
+    /// To a port of 127.0.0.1, each direction delayed by `delay`.
+    pub async fn start(server_port: u16, delay: Duration) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let (cut, is_cut) = watch::channel(false);
+        let counts = Arc::new(Counts::default());
+        tokio::spawn(accept(listener, server_port, delay, Arc::clone(&counts), is_cut));
+        Self { port, counts, cut }
+    }
+
+    /// Counts since the last call.
+    pub fn passed(&self) -> Passed {
+        let take = |count: &AtomicU64| count.swap(0, Ordering::SeqCst);
+        Passed { to_server: take(&self.counts.to_server), to_client: take(&self.counts.to_client), flights: take(&self.counts.flights) }
+    }
+
+    /// Closes every connection, now and later.
+    pub fn cut(&self) {
+        let _ = self.cut.send(true);
+    }
+}
+
+async fn accept(listener: TcpListener, server_port: u16, delay: Duration, counts: Arc<Counts>, mut is_cut: watch::Receiver<bool>) {
+    loop {
+        let client = tokio::select! {
+            accepted = listener.accept() => accepted.unwrap().0,
+            _ = is_cut.changed() => return,
+        };
+        let server = TcpStream::connect(("127.0.0.1", server_port)).await.unwrap();
+        client.set_nodelay(true).unwrap();
+        server.set_nodelay(true).unwrap();
+        let (from_client, to_client) = client.into_split();
+        let (from_server, to_server) = server.into_split();
+        let up = Arc::clone(&counts);
+        tokio::spawn(pump(from_client, to_server, delay, is_cut.clone(), move |bytes| {
+            up.to_server.fetch_add(bytes, Ordering::SeqCst);
+            if !up.client_speaks.swap(true, Ordering::SeqCst) {
+                up.flights.fetch_add(1, Ordering::SeqCst);
+            }
+        }));
+        let down = Arc::clone(&counts);
+        tokio::spawn(pump(from_server, to_client, delay, is_cut.clone(), move |bytes| {
+            down.to_client.fetch_add(bytes, Ordering::SeqCst);
+            down.client_speaks.store(false, Ordering::SeqCst);
+        }));
+    }
+}
+
+async fn pump(
+    mut from: OwnedReadHalf,
+    mut to: OwnedWriteHalf,
+    delay: Duration,
+    mut is_cut: watch::Receiver<bool>,
+    count: impl Fn(u64) + Send + 'static,
+) {
+    // Bounded, so that a reader that stops makes the sender stop too.
+    let (queue, mut queued) = mpsc::channel::<(Instant, Vec<u8>)>(64);
+    let mut writer_cut = is_cut.clone();
+    tokio::spawn(async move {
+        while let Some((due, bytes)) = queued.recv().await {
+            tokio::time::sleep_until(due).await;
+            let cut = *writer_cut.borrow_and_update();
+            if cut || to.write_all(&bytes).await.is_err() {
+                return;
+            }
+        }
+        let _ = to.shutdown().await;
+    });
+    let mut buffer = vec![0; 16 * 1024];
+    loop {
+        let read = tokio::select! {
+            read = from.read(&mut buffer) => read.unwrap_or(0),
+            _ = is_cut.changed() => 0,
+        };
+        if read == 0 {
+            return;
+        }
+        count(read as u64);
+        if queue.send((Instant::now() + delay, buffer[..read].to_vec())).await.is_err() {
+            return;
+        }
+    }
+}
