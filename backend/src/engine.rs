@@ -5,6 +5,7 @@
 //! Start at [`Session`]; a new engine is one file and one line in [`engine`].
 
 pub mod dial;
+pub mod pool;
 pub mod postgres;
 pub mod sqlite;
 pub mod worker;

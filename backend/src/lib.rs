@@ -7,3 +7,4 @@
 pub mod access;
 pub mod engine;
 pub mod runs;
+pub mod spool;

@@ -5,19 +5,40 @@
 //! Start at [`Runs::start`]; then `actor` (the one task that drives a session), `state` (what a run may become), `paginate`
 //! (rows to pages), `lease` (windows and what lives by them).
 
+mod actor;
+mod console;
+mod drive;
+mod lease;
+mod mailbox;
+mod paginate;
+mod registry;
+mod run;
+mod seat;
+mod shelf;
+mod state;
+mod tools;
+
+#[cfg(test)]
+mod tests {}
+
 use crate::access::Grant;
 use crate::engine::{Engine, Target};
 use bytes::Bytes;
 use futures_util::Stream;
+use lease::{Reports, Watcher, WindowKey};
+use registry::Registry;
+use run::Run;
+use shared::format::Cell;
 use shared::ids::{ConnectionId, RunId, SessionId, WindowId};
 use shared::limits;
-use shared::problem::{ErrorCode, Problem};
+use shared::problem::Problem;
 use shared::wire::catalog::Catalog;
 use shared::wire::connection::{EngineKind, TestResult};
-use shared::wire::run::{RunStatus, StartRun};
+use shared::wire::run::{RunState, RunStatus, StartRun};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::time::Instant;
 
 /// Where an engine is found.
 pub type Engines = fn(EngineKind) -> &'static dyn Engine;
@@ -115,99 +136,215 @@ pub enum WholeCell {
 /// All runs of this process. Cheap to clone.
 #[derive(Clone)]
 pub struct Runs {
-    #[allow(dead_code)] // Read by the bodies to come.
-    inner: Arc<RunsConfig>,
+    registry: Arc<Registry>,
 }
 
-fn coming() -> Problem {
-    Problem::new(ErrorCode::Internal, "Runs are being built")
+/// Nobody could ever find this run again if its start is dropped: then it is closed.
+struct Orphan<'a> {
+    registry: &'a Registry,
+    run: Option<Arc<Run>>,
+}
+
+impl Drop for Orphan<'_> {
+    fn drop(&mut self) {
+        if let Some(run) = self.run.take() {
+            self.registry.drop_run(&run);
+        }
+    }
+}
+
+/// The life of an event stream: the lease of its window's runs.
+struct Watching {
+    registry: Arc<Registry>,
+    key: WindowKey,
+    watcher: Arc<Watcher>,
+    runtime: tokio::runtime::Handle,
+}
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        if self.registry.windows.part(&self.key, &self.watcher) {
+            let _inside = self.runtime.enter();
+            self.registry.arm(&self.key);
+        }
+    }
 }
 
 impl Runs {
-    /// An empty registry; needs no runtime yet.
+    /// An empty registry; needs no runtime yet. Deletes what an earlier process left in the spool.
     pub fn new(config: RunsConfig, engines: Engines) -> Self {
-        let _ = engines;
-        Self { inner: Arc::new(config) }
+        Self { registry: Arc::new(Registry::new(config, engines)) }
     }
 
     /// Runs one statement. Returns when page 0 is ready or the statement has ended without rows; a refusal is the `Err`.
     /// The caller may vanish: the run goes on if it has a window, else it is closed.
     pub async fn start(&self, grant: &Grant, target: Target, request: StartRun) -> Result<Begun, Problem> {
-        let _ = (grant, target, request);
-        Err(coming())
+        let run = self.registry.begin(grant, target, request)?;
+        let has_window = run.window.is_some();
+        let mut orphan = Orphan { registry: &self.registry, run: (!has_window).then(|| run.clone()) };
+        // Page 0 with more to come, or the end: a small result is told as done.
+        let standing = run.changes().wait_for(|standing| !standing.executing).await.map(|standing| standing.clone());
+        let standing = standing.map_err(|_| state::internal())?;
+        orphan.run = None;
+        let has_rows = standing.pages_ready > 0;
+        if !has_rows || matches!(standing.state, RunState::Rejected | RunState::Unknown) {
+            if let Some(problem) = standing.refusal(u32::MAX).filter(|_| standing.state != RunState::Done) {
+                return Err(problem);
+            }
+        }
+        let page0 = if has_rows { Some(run.shelf.page(&run.id, 0).await?) } else { None };
+        Ok(Begun { status: run.status(), page0 })
     }
 
     /// Page `n`, waiting until it is read if it is still to come.
     pub async fn page(&self, grant: &Grant, id: &RunId, n: u32) -> Result<StoredPage, Problem> {
-        let _ = (grant, id, n);
-        Err(coming())
+        let run = self.registry.find(grant, id)?;
+        self.page_of(&run, n).await
     }
 
-    /// One whole value of a row that has been read.
+    async fn page_of(&self, run: &Arc<Run>, n: u32) -> Result<StoredPage, Problem> {
+        let want = run.mailbox.want(n, Instant::now());
+        let standing = run.changes().wait_for(|standing| standing.pages_ready > n || standing.state.is_final()).await.map(|s| s.clone());
+        let standing = standing.map_err(|_| state::internal())?;
+        if let Some(problem) = standing.refusal(n) {
+            return Err(if run.mailbox.is_closed() { shelf::gone() } else { problem });
+        }
+        let page = run.shelf.page(&run.id, n).await?;
+        if n > 0 {
+            run.mailbox.read_ahead(n.saturating_add(1).saturating_add(limits::READ_AHEAD_PAGES), Instant::now());
+        }
+        drop(want);
+        Ok(page)
+    }
+
+    /// One whole value. A row that is still to come is waited for, as with [`Runs::page`].
     pub async fn cell(&self, grant: &Grant, id: &RunId, row: u64, column: u32) -> Result<WholeCell, Problem> {
-        let _ = (grant, id, row, column);
-        Err(coming())
+        let run = self.registry.find(grant, id)?;
+        if let Some(cell) = run.shelf.cell(row, column).await? {
+            return Ok(cell);
+        }
+        // Before page 0 the rows of a page are not settled.
+        self.page_of(&run, 0).await?;
+        let page_rows = u64::from(run.standing().page_rows.max(1));
+        let n = u32::try_from(row / page_rows).map_err(|_| state::past_the_end(row))?;
+        let page = self.page_of(&run, n).await?;
+        if let Some(cell) = run.shelf.cell(row, column).await? {
+            return Ok(cell);
+        }
+        whole_cell(&page.bytes, usize::try_from(row % page_rows).unwrap_or(usize::MAX), column).ok_or_else(|| state::past_the_end(row))
     }
 
     /// Where a run stands.
     pub fn status(&self, grant: &Grant, id: &RunId) -> Result<RunStatus, Problem> {
-        let _ = (grant, id);
-        Err(coming())
+        Ok(self.registry.find(grant, id)?.status())
     }
 
     /// Stops the statement; what was read stays. Harmless when nothing runs; returns at once.
     pub fn cancel(&self, grant: &Grant, id: &RunId) -> Result<(), Problem> {
-        let _ = (grant, id);
-        Err(coming())
+        self.registry.find(grant, id)?.mailbox.cancel();
+        Ok(())
     }
 
-    /// Stops the statement whose start carried `token`.
+    /// Stops the statement whose start carried `token`, also when that start is still on its way.
     pub fn cancel_by_token(&self, grant: &Grant, token: &str) -> Result<(), Problem> {
-        let _ = (grant, token);
-        Err(coming())
+        self.registry.cancel_by_token(grant, token);
+        Ok(())
     }
 
     /// Reads all the rest into the spool; returns at once, the status tells the progress, cancel stops it.
     pub fn read_to_end(&self, grant: &Grant, id: &RunId) -> Result<(), Problem> {
-        let _ = (grant, id);
-        Err(coming())
+        self.registry.find(grant, id)?.mailbox.read_to_end(Instant::now());
+        Ok(())
     }
 
     /// Forgets a run; returns when the database's side is closed and the space is free.
     pub async fn close(&self, grant: &Grant, id: &RunId) -> Result<(), Problem> {
-        let _ = (grant, id);
-        Err(coming())
+        let run = self.registry.find(grant, id)?;
+        self.registry.drop_run(&run);
+        run.ended().await;
+        run.shelf.clear();
+        Ok(())
     }
 
-    /// The statuses of a window's runs as they change. Its life is the lease of those runs.
+    /// The statuses of a window's runs as they change, those that are there first. Its life is the lease of those runs.
     pub fn watch(&self, grant: &Grant, window: WindowId) -> impl Stream<Item = RunStatus> + Send + use<> {
-        let _ = (grant, window);
-        futures_util::stream::pending()
+        let key = (grant.principal().clone(), window);
+        let watcher = self.registry.windows.join(&key);
+        for run in self.registry.of_window(&key) {
+            watcher.tell(&run);
+        }
+        let reports = Reports::new(watcher.clone(), self.registry.config.progress);
+        let watching = Watching { registry: self.registry.clone(), key, watcher, runtime: tokio::runtime::Handle::current() };
+        futures_util::stream::unfold((reports, watching), |(mut reports, watching)| async move {
+            let status = reports.next().await;
+            Some((status, (reports, watching)))
+        })
     }
 
-    /// Names, types and keys, by a session of its own.
+    /// Names, types and keys, by a session from the pool: a console's work is not waited for.
     pub async fn catalog(&self, grant: &Grant, target: Target, connection: ConnectionId) -> Result<Catalog, Problem> {
-        let _ = (grant, target, connection);
-        Err(coming())
+        let key = registry::pool_key(grant.principal(), &connection);
+        let (pool, engine) = (self.registry.pool.clone(), (self.registry.engines)(target.fields.engine));
+        // On its own: the caller may vanish.
+        tokio::spawn(tools::catalog(pool, key, engine, target)).await.unwrap_or_else(|_| Err(state::internal()))
     }
 
     /// Opens a session to `target` and closes it.
     pub async fn test(&self, grant: &Grant, target: Target) -> Result<TestResult, Problem> {
-        let _ = (grant, target);
-        Err(coming())
+        let _ = grant;
+        let engine = (self.registry.engines)(target.fields.engine);
+        tokio::spawn(tools::test(engine, target)).await.unwrap_or_else(|_| Err(state::internal()))
     }
 
     /// A console was closed: its run is ended and its session closed. Harmless where there is none.
     pub async fn forget_session(&self, grant: &Grant, connection: &ConnectionId, session: &SessionId) -> Result<(), Problem> {
-        let _ = (grant, connection, session);
-        Err(coming())
+        self.registry.forget_session(grant, connection, session).await;
+        Ok(())
     }
 
     /// A connection was changed or deleted: its runs are ended (what was read stays) and its sessions closed.
     pub async fn forget_connection(&self, connection: &ConnectionId) {
-        let _ = connection;
+        self.registry.forget_connection(connection).await;
     }
 
     /// Cancels all, closes all, deletes the spool's files; within [`RunsConfig::shut_down`].
-    pub async fn shut_down(&self) {}
+    pub async fn shut_down(&self) {
+        self.registry.shut_down().await;
+    }
+
+    /// Sessions that are open, runs that have something at a database, runs that can be read: what a leak would show in.
+    pub fn census(&self) -> Census {
+        let (active, kept) = self.registry.counts();
+        let (memory_bytes, disk_bytes) = self.registry.spool.used();
+        Census { sessions: self.registry.pool.open(), active, kept, memory_bytes, disk_bytes }
+    }
+}
+
+/// What is in use, as [`Runs::census`] counts it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Census {
+    /// Sessions open to databases.
+    pub sessions: usize,
+    /// Runs that have something at a database.
+    pub active: usize,
+    /// Runs that can be read.
+    pub kept: usize,
+    /// Bytes of pages in memory.
+    pub memory_bytes: u64,
+    /// Bytes of pages on disk.
+    pub disk_bytes: u64,
+}
+
+/// A value that stands whole in its page; `None` where the page has no such row or column.
+fn whole_cell(page: &Bytes, row: usize, column: u32) -> Option<WholeCell> {
+    let batch = shared::page::decode(page.to_vec()).ok()?;
+    let column = column as usize;
+    let (array, schema) = (batch.columns().get(column)?, batch.schema());
+    let field = schema.fields().get(column)?;
+    Some(match shared::format::format_cell(array.as_ref(), field, row) {
+        Cell::Null => WholeCell::Null,
+        Cell::Text(text) => WholeCell::Text(Bytes::from(text.into_owned())),
+        Cell::Bytes(bytes) => WholeCell::Binary(Bytes::copy_from_slice(bytes)),
+        Cell::Unreadable => return None,
+    })
 }

@@ -1,0 +1,369 @@
+//! The one task that drives a database session for a run: start, read on as asked, let go.
+//!
+//! Invariant: nothing else polls the session's futures; the standing turns final once, after everything that was read is kept.
+//! Start at [`Actor::work`].
+
+use super::RunsConfig;
+use super::drive::{Driven, Patience, drive};
+use super::mailbox::Order;
+use super::paginate::{FIRST_BYTES, Paginator};
+use super::run::Run;
+use super::seat::{Health, Seat, Seats};
+use super::shelf::{CutCell, write_problem};
+use super::state::{self, Ending, Standing, cancelled, count, internal};
+use crate::engine::{Bound, CancelHandle, EngineError, Fate, Started};
+use arrow_schema::SchemaRef;
+use bytes::Bytes;
+use shared::limits::{COLUMNS_MAX, FETCH_BYTES_MAX};
+use shared::page::{ORIGIN_KEY, TYPE_KEY};
+use shared::problem::{ErrorCode, Problem};
+use shared::wire::run::{ColumnInfo, Notice, RunState};
+use std::sync::Arc;
+use tokio::time::{Instant, sleep_until};
+
+pub(super) struct Actor {
+    pub run: Arc<Run>,
+    pub config: Arc<RunsConfig>,
+    pub seats: Seats,
+    pub sql: String,
+}
+
+/// How the work at the database ended.
+struct Outcome {
+    ending: Ending,
+    health: Health,
+    in_transaction: bool,
+}
+
+/// A run with its session, from the statement's answer on.
+struct Reading<'a> {
+    run: &'a Arc<Run>,
+    config: &'a RunsConfig,
+    seat: Seat,
+    handle: Arc<dyn CancelHandle>,
+    pages: Paginator,
+    /// The engine has more rows.
+    more: bool,
+}
+
+/// What reading one page came to.
+enum Step {
+    More,
+    Last,
+    Stopped(Outcome),
+    /// The rest is not wanted or cannot be kept; the session still holds the statement.
+    GiveUp(Ending),
+}
+
+impl Actor {
+    /// From waiting for a session to giving it back.
+    pub async fn work(self) {
+        let run = self.run.clone();
+        // Waiting for a session can be dropped: what is being opened goes to the pool.
+        let seat = tokio::select! {
+            biased;
+            () = run.mailbox.stopping() => Err(Ending::cancelled()),
+            seat = self.seats.take() => seat.map_err(Ending::rejected),
+        };
+        let seat = match seat {
+            Ok(seat) => seat,
+            Err(ending) => return end(&run, ending, None),
+        };
+        match self.execute(seat).await {
+            Ok((reading, started)) => reading.read(started).await,
+            Err(Some((seat, outcome))) => {
+                end(&run, outcome.ending, Some(outcome.in_transaction));
+                seat.leave(outcome.health, outcome.in_transaction).await;
+            }
+            // The ending is told, the seat is gone.
+            Err(None) => {}
+        }
+    }
+
+    /// Sends the statement; once more in a new session where the old one had died before.
+    async fn execute(&self, mut seat: Seat) -> Result<(Reading<'_>, Started), Option<(Seat, Outcome)>> {
+        let mut replaced = false;
+        loop {
+            if seat.replaced {
+                seat.replaced = false;
+                self.run.update(|standing| standing.hear(vec![lost_session()]));
+            }
+            let pages = Paginator::new(self.run.standing().page_rows as usize);
+            let bound = Bound { rows: pages.page_rows(), bytes: FIRST_BYTES };
+            let handle = seat.lease.session.cancel_handle();
+            let call = seat.lease.session.execute(&self.sql, bound);
+            let Driven { result, fit } = drive(call, &handle, &self.run.mailbox, &self.config, Patience::UntilStopped).await;
+            let may_replace = !replaced && (seat.has_state || seat.lease.reused) && !self.run.mailbox.is_stopping();
+            match result {
+                Some(Ok(started)) if fit => {
+                    hear(&self.run, &mut seat);
+                    let (run, config) = (&self.run, self.config.as_ref());
+                    return Ok((Reading { run, config, seat, handle, pages, more: started.schema.is_some() }, started));
+                }
+                Some(Err(error)) if error.fate == Fate::NotSent && may_replace => {
+                    replaced = true;
+                    seat = match self.seats.replace(seat).await {
+                        Ok(seat) => seat,
+                        Err(problem) => {
+                            end(&self.run, Ending::rejected(problem), Some(false));
+                            return Err(None);
+                        }
+                    };
+                }
+                result => {
+                    if fit {
+                        hear(&self.run, &mut seat);
+                    }
+                    let error = result.map(|result| result.map(|_| ()));
+                    let outcome = failed(error, fit, &seat, self.run.mailbox.is_stopping(), false);
+                    return Err(Some((seat, outcome)));
+                }
+            }
+        }
+    }
+}
+
+impl Reading<'_> {
+    async fn read(mut self, started: Started) {
+        let outcome = match started.schema {
+            None => self.finish().await,
+            Some(schema) if schema.fields().len() > COLUMNS_MAX => {
+                let message = format!("The result has {} columns, more than the {COLUMNS_MAX} of a result", schema.fields().len());
+                self.give_up(Ending::rejected(Problem::new(ErrorCode::TooLarge, message))).await
+            }
+            Some(schema) => {
+                let columns = Arc::new(columns(&schema));
+                self.run.update(|standing| standing.columns = columns);
+                self.read_pages().await
+            }
+        };
+        end(self.run, outcome.ending, Some(outcome.in_transaction));
+        self.seat.leave(outcome.health, outcome.in_transaction).await;
+    }
+
+    async fn read_pages(&mut self) -> Outcome {
+        let mut step = self.read_page().await;
+        loop {
+            match step {
+                Step::Last => return self.finish().await,
+                Step::Stopped(outcome) => return outcome,
+                Step::GiveUp(ending) => return self.give_up(ending).await,
+                Step::More => {}
+            }
+            let ready = self.run.standing().pages_ready;
+            step = match self.run.mailbox.order(ready) {
+                Order::Close => Step::GiveUp(Ending::given_up(state::GIVEN_UP_CLOSED)),
+                Order::Cancel => Step::GiveUp(Ending::cancelled()),
+                Order::GiveUp(reason) => Step::GiveUp(Ending::given_up(reason)),
+                Order::Read { to_end } => {
+                    self.run.update(|standing| {
+                        standing.reading_to_end = to_end;
+                        standing.work(Instant::now());
+                    });
+                    self.read_page().await
+                }
+                Order::Wait { asked_at } => self.park(asked_at).await,
+            };
+        }
+    }
+
+    /// Waits for a wish; gives up where none comes for too long.
+    async fn park(&mut self, asked_at: Instant) -> Step {
+        if self.run.standing().state != RunState::Paused {
+            self.run.update(|standing| standing.pause(Instant::now()));
+        }
+        tokio::select! {
+            biased;
+            () = self.run.mailbox.bell() => Step::More,
+            () = sleep_until(asked_at + self.config.parked) => {
+                // A page that was ready may have been asked for meanwhile: that rings no bell.
+                let is_over = self.run.mailbox.asked_at() + self.config.parked <= Instant::now();
+                if is_over { Step::GiveUp(Ending::given_up(state::GIVEN_UP_PARKED)) } else { Step::More }
+            }
+        }
+    }
+
+    async fn read_page(&mut self) -> Step {
+        let is_first = self.run.standing().pages_ready == 0;
+        let mut cut = Vec::new();
+        let mut fetched = 0_usize;
+        let mut stopped = None;
+        while self.more && self.pages.missing() > 0 && !(is_first && fetched > 0) {
+            let bytes = if is_first { FIRST_BYTES } else { FETCH_BYTES_MAX };
+            let call = self.seat.lease.session.fetch(Bound { rows: self.pages.missing(), bytes });
+            let Driven { result, fit } = drive(call, &self.handle, &self.run.mailbox, self.config, Patience::UntilStopped).await;
+            if fit {
+                hear(self.run, &mut self.seat);
+            }
+            match result {
+                Some(Ok(rows)) if fit && (rows.batch.num_rows() > 0 || !rows.more) => {
+                    fetched += 1;
+                    self.more = rows.more;
+                    // An empty batch is a page only where it is the whole result.
+                    if rows.batch.num_rows() > 0 || (is_first && !self.pages.has_rows()) {
+                        cut.append(&mut self.pages.push(rows.batch));
+                    }
+                }
+                // Rows are promised and do not come: the engine is at fault.
+                Some(Ok(_)) if fit => return Step::GiveUp(Ending::partial(internal())),
+                result => {
+                    let is_stopping = self.run.mailbox.is_stopping();
+                    let has_rows = !is_first || self.pages.has_rows();
+                    let error = result.map(|result| result.map(|_| ()));
+                    stopped = Some(failed(error, fit, &self.seat, is_stopping, has_rows));
+                    break;
+                }
+            }
+        }
+        let kept = if self.pages.has_rows() || (is_first && stopped.is_none()) { self.keep(cut).await } else { Ok(()) };
+        match (stopped, kept) {
+            (Some(outcome), Ok(())) => Step::Stopped(outcome),
+            (Some(outcome), Err(ending)) => Step::Stopped(Outcome { ending, ..outcome }),
+            (None, Err(ending)) => Step::GiveUp(ending),
+            (None, Ok(())) if self.more || self.pages.has_rows() => Step::More,
+            (None, Ok(())) => Step::Last,
+        }
+    }
+
+    /// Makes a page of the rows that are here and puts it on the shelf.
+    async fn keep(&mut self, mut cut: Vec<CutCell>) -> Result<(), Ending> {
+        let (page, mut more_cut) = self.pages.page(self.more).map_err(|error| {
+            tracing::error!(%error, "a page could not be made");
+            Ending::partial(Problem::new(
+                ErrorCode::Internal,
+                "The next rows do not fit a page; the rest was given up, what was read stays",
+            ))
+        })?;
+        cut.append(&mut more_cut);
+        let bytes: Bytes = page.bytes;
+        self.run.shelf.add(bytes, cut).await.map_err(|error| Ending::partial(write_problem(&error)))?;
+        let page_rows = u32::try_from(self.pages.page_rows()).unwrap_or(u32::MAX);
+        let more = self.more || self.pages.has_rows();
+        self.run.update(|standing| {
+            // A result that is all here is told when its statement has ended well.
+            standing.executing &= !more;
+            standing.page_came(page.rows as u64, page_rows);
+        });
+        Ok(())
+    }
+
+    /// Ends a statement that has given all its rows.
+    async fn finish(&mut self) -> Outcome {
+        let call = self.seat.lease.session.finish();
+        let Driven { result, fit } = drive(call, &self.handle, &self.run.mailbox, self.config, Patience::UntilStopped).await;
+        if fit {
+            hear(self.run, &mut self.seat);
+        }
+        match result {
+            Some(Ok(finished)) => {
+                self.run.update(|standing| standing.rows_affected = finished.rows_affected);
+                let health = if fit { Health::Fit } else { Health::Broken };
+                Outcome { ending: Ending::done(), health, in_transaction: finished.in_transaction }
+            }
+            // Refused at the very end (a deferred constraint): the statement as a whole did not happen, whatever rows it showed.
+            result => failed(result.map(|result| result.map(|_| ())), fit, &self.seat, self.run.mailbox.is_stopping(), false),
+        }
+    }
+
+    /// Ends a statement whose rest is not wanted.
+    async fn give_up(&mut self, ending: Ending) -> Outcome {
+        let call = self.seat.lease.session.finish();
+        let Driven { result, fit } = drive(call, &self.handle, &self.run.mailbox, self.config, Patience::GivingUp).await;
+        if fit {
+            hear(self.run, &mut self.seat);
+        }
+        match result {
+            Some(Ok(finished)) => {
+                self.run.update(|standing| standing.rows_affected = finished.rows_affected);
+                let health = if fit { Health::Fit } else { Health::Broken };
+                Outcome { ending: with_effect(ending, finished.rows_affected), health, in_transaction: finished.in_transaction }
+            }
+            Some(Err(error)) if error.fate == Fate::Idle && fit => {
+                Outcome { ending, health: Health::Fit, in_transaction: self.seat.was_in_transaction() }
+            }
+            _ => Outcome { ending, health: Health::Broken, in_transaction: false },
+        }
+    }
+}
+
+/// Writes the final state.
+fn end(run: &Arc<Run>, ending: Ending, in_transaction: Option<bool>) {
+    run.update(|standing: &mut Standing| {
+        if let Some(in_transaction) = in_transaction {
+            standing.in_transaction = in_transaction;
+        }
+        standing.end(ending, Instant::now());
+    });
+}
+
+fn hear(run: &Arc<Run>, seat: &mut Seat) {
+    let notices = seat.lease.session.take_notices();
+    if !notices.is_empty() {
+        run.update(|standing| standing.hear(notices));
+    }
+}
+
+/// What a call that brought nothing more means for the run. `result` is `None` for one that did not stop.
+fn failed(result: Option<Result<(), EngineError>>, fit: bool, seat: &Seat, is_stopping: bool, has_rows: bool) -> Outcome {
+    let error = match result {
+        Some(Err(error)) => error,
+        // It succeeded, but a cancel request is still on its way: what it did stands, its session cannot be used on.
+        Some(Ok(())) => return broken(Ending { state: stopped_state(has_rows), problem: Some(did_not_stop()) }),
+        None => return broken(Ending { state: stopped_state(has_rows), problem: Some(did_not_stop()) }),
+    };
+    let ending = match error.fate {
+        _ if error.cancelled && is_stopping => Ending::cancelled(),
+        _ if has_rows => Ending::partial(error.problem),
+        Fate::Idle | Fate::NotSent => Ending::rejected(error.problem),
+        Fate::Unknown => Ending::unknown(error.problem),
+    };
+    let health = if error.fate == Fate::Idle && fit { Health::Fit } else { Health::Broken };
+    // A refusal leaves an open transaction open (in PostgreSQL to be rolled back by the person).
+    let in_transaction = health == Health::Fit && seat.was_in_transaction();
+    Outcome { ending, health, in_transaction }
+}
+
+fn broken(ending: Ending) -> Outcome {
+    Outcome { ending, health: Health::Broken, in_transaction: false }
+}
+
+/// Rows that were read stay; of a statement without rows it is not known what it did.
+fn stopped_state(has_rows: bool) -> RunState {
+    if has_rows { RunState::Cancelled } else { RunState::Unknown }
+}
+
+fn did_not_stop() -> Problem {
+    Problem::new(
+        ErrorCode::ConnectionLost,
+        "The database did not stop the statement in time; its session was closed, and whether the statement took effect is not known",
+    )
+}
+
+/// A statement that changed rows has done so, whoever did not want its rows.
+fn with_effect(mut ending: Ending, rows_affected: Option<u64>) -> Ending {
+    if let Some(rows) = rows_affected {
+        let problem = ending.problem.get_or_insert_with(cancelled);
+        problem.detail = Some(format!("The statement itself had finished: it changed {}", count(rows, "row", "rows")));
+    }
+    ending
+}
+
+fn lost_session() -> Notice {
+    Notice {
+        severity: "WARNING".to_owned(),
+        message: "This console's database session was lost, with its temporary tables, settings and open transaction; \
+                  the statement ran in a new one"
+            .to_owned(),
+    }
+}
+
+fn columns(schema: &SchemaRef) -> Vec<ColumnInfo> {
+    let fields = schema.fields().iter();
+    fields
+        .map(|field| ColumnInfo {
+            name: field.name().clone(),
+            type_name: field.metadata().get(TYPE_KEY).cloned().unwrap_or_default(),
+            origin: field.metadata().get(ORIGIN_KEY).cloned(),
+        })
+        .collect()
+}

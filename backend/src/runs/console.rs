@@ -1,0 +1,59 @@
+//! Consoles: each keeps one database session between its statements.
+//!
+//! Invariant: a desk is one run's at a time; its session never goes to the pool, so what a console left in it (temporary tables,
+//! settings, an open transaction) is never another's.
+
+use super::lease::WindowKey;
+use super::run::Run;
+use crate::access::Principal;
+use crate::engine::pool::Lease;
+use shared::ids::{ConnectionId, SessionId};
+use std::sync::{Arc, Weak};
+use tokio::sync::Mutex;
+use tokio::task::AbortHandle;
+
+/// Whose console, on which connection.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct ConsoleKey {
+    pub principal: Principal,
+    pub connection: ConnectionId,
+    pub session: SessionId,
+}
+
+/// What the registry knows of a console.
+pub(super) struct Console {
+    pub desk: Arc<Mutex<Desk>>,
+    /// The run that has the desk, or has it next.
+    pub current: Weak<Run>,
+    /// The window it lives by.
+    pub window: Option<WindowKey>,
+    /// Ends a console without a window.
+    pub expiry: Option<AbortHandle>,
+}
+
+/// Where a console's session lies between two runs.
+#[derive(Default)]
+pub(super) struct Desk {
+    pub lease: Option<Lease>,
+    pub in_transaction: bool,
+    /// A session was here and is gone, and the person has not been told.
+    pub lost: bool,
+    /// The console is closed: nothing is to be left here.
+    pub closed: bool,
+}
+
+impl Console {
+    pub fn new() -> Self {
+        Self { desk: Arc::default(), current: Weak::new(), window: None, expiry: None }
+    }
+}
+
+impl Desk {
+    /// Closes the session that lies here, and lets no other be left.
+    pub async fn close(&mut self) {
+        self.closed = true;
+        if let Some(lease) = self.lease.take() {
+            lease.close().await;
+        }
+    }
+}

@@ -1,0 +1,471 @@
+//! All runs and consoles, by name; what starts, finds and ends them.
+//!
+//! Invariant: nobody finds another principal's run; no lock is held over an await; an active run is counted until nothing of it is
+//! left at the database.
+//! Start at [`Registry::begin`].
+
+use super::actor::Actor;
+use super::console::{Console, ConsoleKey};
+use super::lease::{WindowKey, Windows};
+use super::run::{NewRun, Run, abort, remember};
+use super::seat::Seats;
+use super::shelf::gone;
+use super::state::{Ending, GIVEN_UP_CLOSED, GIVEN_UP_CONNECTION, GIVEN_UP_FOR_NEXT, count, internal};
+use super::{Engines, RunsConfig};
+use crate::access::{Grant, Principal};
+use crate::engine::Target;
+use crate::engine::pool::{Pool, PoolKey};
+use crate::spool::Spool;
+use crate::spool::quota::Budgets;
+use futures_util::FutureExt;
+use shared::ids::{ConnectionId, RunId, SessionId};
+use shared::limits::{PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX, RUNS_KEPT_MAX, RUNS_REMEMBERED, SQL_BYTES_MAX};
+use shared::problem::{ErrorCode, Problem};
+use shared::wire::run::StartRun;
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+
+/// Cancels that came before their start, remembered.
+const EARLY_CANCELS: usize = 256;
+
+pub(super) struct Registry {
+    pub config: Arc<RunsConfig>,
+    pub engines: Engines,
+    pub pool: Pool,
+    pub spool: Spool,
+    pub windows: Arc<Windows>,
+    table: Mutex<Table>,
+}
+
+#[derive(Default)]
+struct Table {
+    is_closing: bool,
+    runs: HashMap<RunId, Arc<Run>>,
+    /// Those that have something at the database, also when they are in `runs` no more.
+    active: HashMap<RunId, Arc<Run>>,
+    tokens: HashMap<(Principal, String), RunId>,
+    early_cancels: VecDeque<(Principal, String)>,
+    gone: VecDeque<(Principal, RunId)>,
+    gone_set: HashSet<(Principal, RunId)>,
+    consoles: HashMap<ConsoleKey, Console>,
+}
+
+impl Table {
+    fn remember_gone(&mut self, run: &Run) {
+        let key = (run.principal.clone(), run.id.clone());
+        if self.gone_set.insert(key.clone()) {
+            self.gone.push_back(key);
+        }
+        while self.gone.len() > RUNS_REMEMBERED {
+            if let Some(oldest) = self.gone.pop_front() {
+                self.gone_set.remove(&oldest);
+            }
+        }
+    }
+}
+
+impl Registry {
+    pub fn new(config: RunsConfig, engines: Engines) -> Self {
+        let budgets = Budgets {
+            memory_per_run: config.memory_per_run,
+            memory_all: config.memory_all,
+            bytes_per_run: config.bytes_per_run,
+            disk_all: config.disk_all,
+            disk_free_min: config.disk_free_min,
+        };
+        let spool = Spool::new(config.spool_directory.clone(), budgets);
+        Self::on(config, engines, spool)
+    }
+
+    pub fn on(config: RunsConfig, engines: Engines, spool: Spool) -> Self {
+        let pool = Pool::new(config.sessions_per_target, config.session_idle);
+        Self { config: Arc::new(config), engines, pool, spool, windows: Arc::default(), table: Mutex::default() }
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Starts a run's actor.
+    pub fn begin(self: &Arc<Self>, grant: &Grant, target: Target, request: StartRun) -> Result<Arc<Run>, Problem> {
+        let page_rows = check(&request)?;
+        let principal = grant.principal().clone();
+        let StartRun { connection, session, sql, window, token, .. } = request;
+        let window = window.map(|window| (principal.clone(), window));
+        let console = session.map(|session| ConsoleKey { principal: principal.clone(), connection: connection.clone(), session });
+        let new = NewRun { id: new_id()?, principal: principal.clone(), connection: connection.clone(), window, token, console, page_rows };
+        let run = Run::new(new, self.spool.segment(), self.windows.clone());
+        let desk = {
+            let mut table = self.table();
+            self.admit(&mut table, &run)?
+        };
+        let seats = Seats {
+            pool: self.pool.clone(),
+            key: pool_key(&principal, &connection),
+            engine: (self.engines)(target.fields.engine),
+            target,
+            desk,
+        };
+        let actor = Actor { run: run.clone(), config: self.config.clone(), seats, sql };
+        self.watch_over(&run);
+        self.spawn(actor);
+        Ok(run)
+    }
+
+    /// Writes the run into the table, if there is room and its console is free.
+    fn admit(&self, table: &mut Table, run: &Arc<Run>) -> Result<Option<Arc<tokio::sync::Mutex<super::console::Desk>>>, Problem> {
+        if table.is_closing {
+            return Err(too_many("Sheaf is shutting down".to_owned()));
+        }
+        let active = table.active.values().filter(|other| other.principal == run.principal).count();
+        if active >= self.config.active_max {
+            let mut problem = too_many(format!("{} are active already", count(active as u64, "statement", "statements")));
+            problem.hint = Some("Cancel one, or close a result that is not read to its end".to_owned());
+            return Err(problem);
+        }
+        if let Some(current) = run.console.as_ref().and_then(|key| table.consoles.get(key)).and_then(|console| console.current.upgrade()) {
+            make_way(&current)?;
+        }
+        let desk = run.console.as_ref().map(|key| {
+            let console = table.consoles.entry(key.clone()).or_insert_with(Console::new);
+            console.current = Arc::downgrade(run);
+            console.window = run.window.clone();
+            if let Some(expiry) = console.expiry.take() {
+                expiry.abort();
+            }
+            console.desk.clone()
+        });
+        if let Some(token) = &run.token {
+            let key = (run.principal.clone(), token.clone());
+            if let Some(at) = table.early_cancels.iter().position(|early| *early == key) {
+                table.early_cancels.remove(at);
+                run.mailbox.cancel();
+            }
+            table.tokens.insert(key, run.id.clone());
+        }
+        make_room(table, run);
+        table.active.insert(run.id.clone(), run.clone());
+        table.runs.insert(run.id.clone(), run.clone());
+        Ok(desk)
+    }
+
+    /// Sees to it that the run does not outlive its window, or its last use.
+    fn watch_over(self: &Arc<Self>, run: &Arc<Run>) {
+        match &run.window {
+            Some(key) => self.arm(key),
+            None => {
+                let (registry, weak, idle) = (Arc::downgrade(self), Arc::downgrade(run), self.config.run_idle);
+                let task = tokio::spawn(async move {
+                    while let Some(used_at) = weak.upgrade().map(|run| run.used_at()) {
+                        if used_at + idle <= Instant::now() {
+                            if let (Some(registry), Some(run)) = (registry.upgrade(), weak.upgrade()) {
+                                registry.drop_run(&run);
+                            }
+                            return;
+                        }
+                        sleep_until(used_at + idle).await;
+                    }
+                });
+                remember(&run.expiry, task.abort_handle());
+            }
+        }
+    }
+
+    fn spawn(self: &Arc<Self>, actor: Actor) {
+        let (registry, run) = (Arc::downgrade(self), actor.run.clone());
+        let guarded = run.clone();
+        let task = tokio::spawn(async move {
+            let run = guarded;
+            // A panic in an engine, or here, ends this run only; unwinding has closed its session.
+            if AssertUnwindSafe(actor.work()).catch_unwind().await.is_err() {
+                tracing::error!(run = %run.id, "a run failed");
+                run.update(|standing| {
+                    let ending = if standing.pages_ready > 0 { Ending::partial(internal()) } else { Ending::unknown(internal()) };
+                    standing.end(ending, Instant::now());
+                });
+            }
+            run.set_ended();
+            if let Some(registry) = registry.upgrade() {
+                registry.has_ended(&run);
+            }
+        });
+        remember(&run.actor, task.abort_handle());
+    }
+
+    /// Nothing of the run is left at the database.
+    fn has_ended(self: &Arc<Self>, run: &Arc<Run>) {
+        let standing = run.standing().clone();
+        let failed_at_start = standing.pages_ready == 0 && standing.state != shared::wire::run::RunState::Done;
+        let mut table = self.table();
+        table.active.remove(&run.id);
+        let is_kept = table.runs.contains_key(&run.id);
+        self.expire_console(&mut table, run);
+        drop(table);
+        if !is_kept {
+            run.shelf.clear();
+        } else if failed_at_start {
+            // Its whole answer was the Problem.
+            self.drop_run(run);
+        }
+    }
+
+    /// A console without a window ends when it is not used for as long as a run is kept.
+    fn expire_console(self: &Arc<Self>, table: &mut Table, run: &Arc<Run>) {
+        let Some(key) = run.console.as_ref().filter(|_| run.window.is_none()) else { return };
+        let Some(console) = table.consoles.get_mut(key) else { return };
+        if !std::ptr::eq(console.current.as_ptr(), Arc::as_ptr(run)) {
+            return;
+        }
+        let (registry, key, idle) = (Arc::downgrade(self), key.clone(), self.config.run_idle);
+        let task = tokio::spawn(async move {
+            sleep(idle).await;
+            if let Some(registry) = registry.upgrade() {
+                registry.forget_consoles(|known, _| *known == key, GIVEN_UP_CLOSED).await;
+            }
+        });
+        if let Some(old) = console.expiry.replace(task.abort_handle()) {
+            old.abort();
+        }
+    }
+
+    /// The run of that name, if it is this principal's.
+    pub fn find(&self, grant: &Grant, id: &RunId) -> Result<Arc<Run>, Problem> {
+        let table = self.table();
+        if let Some(run) = table.runs.get(id).filter(|run| run.principal == *grant.principal()) {
+            run.touch();
+            return Ok(run.clone());
+        }
+        if table.gone_set.contains(&(grant.principal().clone(), id.clone())) {
+            return Err(gone());
+        }
+        Err(Problem::new(ErrorCode::NotFound, "There is no run of this id"))
+    }
+
+    /// Cancels the run whose start carried the token; one that has not come yet is cancelled when it does.
+    pub fn cancel_by_token(&self, grant: &Grant, token: &str) {
+        let mut table = self.table();
+        let key = (grant.principal().clone(), token.to_owned());
+        if let Some(run) = table.tokens.get(&key).and_then(|id| table.runs.get(id)) {
+            run.mailbox.cancel();
+            return;
+        }
+        if !table.early_cancels.contains(&key) {
+            table.early_cancels.push_back(key);
+            if table.early_cancels.len() > EARLY_CANCELS {
+                table.early_cancels.pop_front();
+            }
+        }
+    }
+
+    /// Takes the run out of the table and tells its actor to end.
+    pub fn drop_run(&self, run: &Arc<Run>) {
+        {
+            let mut table = self.table();
+            forget(&mut table, run);
+        }
+        run.mailbox.close();
+        if run.has_ended() {
+            run.shelf.clear();
+        }
+        // Last: this may be that very task.
+        abort(&run.expiry);
+    }
+
+    /// All runs of a window, for a watcher that is new.
+    pub fn of_window(&self, key: &WindowKey) -> Vec<Arc<Run>> {
+        self.table().runs.values().filter(|run| run.window.as_ref() == Some(key)).cloned().collect()
+    }
+
+    /// Nobody watches the window: it ends when nobody does for the time of the lease.
+    pub fn arm(self: &Arc<Self>, key: &WindowKey) {
+        let (weak, after, ending) = (Arc::downgrade(self), self.config.lease, key.clone());
+        self.windows.arm(key, move || tokio::spawn(end_window(weak, ending, after)).abort_handle());
+    }
+
+    /// Closes the consoles that are meant; their runs stay readable as far as they were read.
+    pub async fn forget_consoles(&self, is_meant: impl Fn(&ConsoleKey, &Console) -> bool, reason: &'static str) {
+        let consoles: Vec<Console> = {
+            let mut table = self.table();
+            table.consoles.extract_if(|key, console| is_meant(key, console)).map(|(_, console)| console).collect()
+        };
+        for console in &consoles {
+            if let Some(run) = console.current.upgrade() {
+                let_go(&run, reason);
+            }
+        }
+        for console in consoles {
+            // The run that has the desk leaves it within the grace of a cancel.
+            console.desk.lock().await.close().await;
+            if let Some(expiry) = console.expiry {
+                expiry.abort();
+            }
+        }
+    }
+
+    pub async fn forget_session(self: &Arc<Self>, grant: &Grant, connection: &ConnectionId, session: &SessionId) {
+        let principal = grant.principal().clone();
+        let key = ConsoleKey { principal, connection: connection.clone(), session: session.clone() };
+        let registry = self.clone();
+        // On its own: the caller may vanish.
+        let _ = tokio::spawn(async move { registry.forget_consoles(|known, _| *known == key, GIVEN_UP_CLOSED).await }).await;
+    }
+
+    pub async fn forget_connection(self: &Arc<Self>, connection: &ConnectionId) {
+        let (registry, connection) = (self.clone(), connection.clone());
+        let task = tokio::spawn(async move {
+            let runs: Vec<Arc<Run>> = registry.table().active.values().filter(|run| run.connection == connection).cloned().collect();
+            runs.iter().for_each(|run| let_go(run, GIVEN_UP_CONNECTION));
+            registry.forget_consoles(|key, _| key.connection == connection, GIVEN_UP_CONNECTION).await;
+            registry.pool.forget(connection.as_str()).await;
+            for run in runs {
+                run.ended().await;
+            }
+        });
+        let _ = task.await;
+    }
+
+    /// Ends everything, within the time for it.
+    pub async fn shut_down(&self) {
+        let (runs, consoles) = {
+            let mut table = self.table();
+            table.is_closing = true;
+            let mut runs: Vec<Arc<Run>> = table.active.values().cloned().collect();
+            runs.extend(table.runs.drain().map(|(_, run)| run));
+            table.tokens.clear();
+            (runs, table.consoles.drain().map(|(_, console)| console).collect::<Vec<_>>())
+        };
+        self.windows.clear();
+        for run in &runs {
+            run.mailbox.close();
+            abort(&run.expiry);
+        }
+        let ended = timeout(self.config.shut_down, async {
+            for run in &runs {
+                run.ended().await;
+            }
+            for console in &consoles {
+                console.desk.lock().await.close().await;
+            }
+            self.pool.close().await;
+        });
+        if ended.await.is_err() {
+            tracing::warn!("some sessions did not end in time; they are cut off");
+        }
+        for run in runs {
+            abort(&run.actor);
+            run.shelf.clear();
+        }
+        for console in consoles {
+            if let Some(expiry) = console.expiry {
+                expiry.abort();
+            }
+        }
+    }
+
+    /// Runs that have something at the database, and runs that can be read: for tests and the log.
+    pub fn counts(&self) -> (usize, usize) {
+        let table = self.table();
+        (table.active.len(), table.runs.len())
+    }
+}
+
+async fn end_window(registry: Weak<Registry>, key: WindowKey, after: std::time::Duration) {
+    sleep(after).await;
+    let Some(registry) = registry.upgrade() else { return };
+    if !registry.windows.expire(&key) {
+        return;
+    }
+    for run in registry.of_window(&key) {
+        registry.drop_run(&run);
+    }
+    registry.forget_consoles(|_, console| console.window.as_ref() == Some(&key), GIVEN_UP_CLOSED).await;
+}
+
+/// The console's earlier run ends for the next, unless its statement still works.
+fn make_way(current: &Arc<Run>) -> Result<(), Problem> {
+    let standing = current.standing().clone();
+    if standing.state.is_final() || current.mailbox.is_stopping() {
+        return Ok(());
+    }
+    if standing.executing || current.mailbox.is_to_end() {
+        let mut problem = too_many("This console is still running a statement".to_owned());
+        problem.hint = Some("Cancel it first, or use another console".to_owned());
+        return Err(problem);
+    }
+    current.mailbox.give_up(GIVEN_UP_FOR_NEXT);
+    Ok(())
+}
+
+/// The run's session is wanted back: its statement is stopped, what was read stays.
+fn let_go(run: &Arc<Run>, reason: &'static str) {
+    let is_working = {
+        let standing = run.standing();
+        !standing.state.is_final() && (standing.executing || standing.reading_to_end)
+    };
+    if is_working {
+        run.mailbox.cancel();
+    } else {
+        run.mailbox.give_up(reason);
+    }
+}
+
+/// The oldest finished run of a principal makes room for the newest.
+fn make_room(table: &mut Table, run: &Run) {
+    let own = |other: &&Arc<Run>| other.principal == run.principal;
+    if table.runs.values().filter(own).count() < RUNS_KEPT_MAX {
+        return;
+    }
+    let oldest = table.runs.values().filter(own).filter(|other| other.has_ended()).min_by_key(|other| other.used_at()).cloned();
+    if let Some(oldest) = oldest {
+        forget(table, &oldest);
+        abort(&oldest.expiry);
+        oldest.shelf.clear();
+    }
+}
+
+fn forget(table: &mut Table, run: &Run) {
+    if table.runs.remove(&run.id).is_some() {
+        table.remember_gone(run);
+    }
+    if let Some(token) = &run.token {
+        let key = (run.principal.clone(), token.clone());
+        if table.tokens.get(&key) == Some(&run.id) {
+            table.tokens.remove(&key);
+        }
+    }
+}
+
+/// What the request asks is within the limits; the rows of a page.
+fn check(request: &StartRun) -> Result<u32, Problem> {
+    let page_rows = request.page_rows.unwrap_or(PAGE_ROWS_DEFAULT);
+    if page_rows == 0 || page_rows > PAGE_ROWS_MAX {
+        return Err(Problem::new(ErrorCode::InvalidRequest, format!("page_rows must be from 1 to {PAGE_ROWS_MAX}")));
+    }
+    if request.sql.len() > SQL_BYTES_MAX {
+        let message = format!("The statement has {} bytes, more than the {SQL_BYTES_MAX} of one statement", request.sql.len());
+        return Err(Problem::new(ErrorCode::TooLarge, message));
+    }
+    Ok(page_rows)
+}
+
+fn too_many(message: String) -> Problem {
+    let mut problem = Problem::new(ErrorCode::TooMany, message);
+    problem.retry_after_ms = Some(1_000);
+    problem
+}
+
+pub(super) fn pool_key(principal: &Principal, connection: &ConnectionId) -> PoolKey {
+    PoolKey { owner: format!("{principal:?}"), target: connection.as_str().to_owned() }
+}
+
+/// 128 random bits.
+fn new_id() -> Result<RunId, Problem> {
+    let mut random = [0_u8; 16];
+    getrandom::fill(&mut random).map_err(|error| {
+        tracing::error!(%error, "no random bits");
+        internal()
+    })?;
+    Ok(RunId(random.iter().map(|byte| format!("{byte:02x}")).collect()))
+}

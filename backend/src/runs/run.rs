@@ -1,0 +1,121 @@
+//! One run, as its actor and its callers share it.
+//!
+//! Invariant: only the actor changes the standing; callers read it and leave wishes in the mailbox.
+
+use super::console::ConsoleKey;
+use super::lease::{WindowKey, Windows};
+use super::mailbox::Mailbox;
+use super::shelf::Shelf;
+use super::state::Standing;
+use crate::access::Principal;
+use crate::spool::Segment;
+use shared::ids::{ConnectionId, RunId};
+use shared::wire::run::RunStatus;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::watch;
+use tokio::task::AbortHandle;
+use tokio::time::Instant;
+
+pub(super) struct Run {
+    pub id: RunId,
+    pub principal: Principal,
+    pub connection: ConnectionId,
+    pub window: Option<WindowKey>,
+    pub token: Option<String>,
+    pub console: Option<ConsoleKey>,
+    pub mailbox: Mailbox,
+    pub shelf: Shelf,
+    standing: watch::Sender<Standing>,
+    windows: Arc<Windows>,
+    used_at: Mutex<Instant>,
+    /// Tasks to end with the run: its expiry, and at shutdown its actor.
+    pub expiry: Mutex<Option<AbortHandle>>,
+    pub actor: Mutex<Option<AbortHandle>>,
+}
+
+/// What a run is made of.
+pub(super) struct NewRun {
+    pub id: RunId,
+    pub principal: Principal,
+    pub connection: ConnectionId,
+    pub window: Option<WindowKey>,
+    pub token: Option<String>,
+    pub console: Option<ConsoleKey>,
+    pub page_rows: u32,
+}
+
+impl Run {
+    pub fn new(new: NewRun, segment: Segment, windows: Arc<Windows>) -> Arc<Self> {
+        let now = Instant::now();
+        let NewRun { id, principal, connection, window, token, console, page_rows } = new;
+        Arc::new(Self {
+            id,
+            principal,
+            connection,
+            window,
+            token,
+            console,
+            mailbox: Mailbox::new(now),
+            shelf: Shelf::new(segment),
+            standing: watch::Sender::new(Standing::new(page_rows, now)),
+            windows,
+            used_at: Mutex::new(now),
+            expiry: Mutex::default(),
+            actor: Mutex::default(),
+        })
+    }
+
+    /// Changes the standing and tells everybody. Only the actor (and its guard) calls it.
+    pub fn update(self: &Arc<Self>, change: impl FnOnce(&mut Standing)) {
+        self.standing.send_modify(change);
+        self.windows.changed(self);
+    }
+
+    /// The session is given back: those who wait for it go on.
+    pub fn set_ended(&self) {
+        self.standing.send_modify(|standing| standing.ended = true);
+    }
+
+    pub fn standing(&self) -> watch::Ref<'_, Standing> {
+        self.standing.borrow()
+    }
+
+    pub fn changes(&self) -> watch::Receiver<Standing> {
+        self.standing.subscribe()
+    }
+
+    /// Waits until nothing of the run is left at the database.
+    pub async fn ended(&self) {
+        // The sender lives in `self`, so this ends by the condition only.
+        let _ = self.changes().wait_for(|standing| standing.ended).await;
+    }
+
+    pub fn has_ended(&self) -> bool {
+        self.standing.borrow().ended
+    }
+
+    pub fn status(&self) -> RunStatus {
+        self.standing.borrow().status(&self.id, Instant::now())
+    }
+
+    /// Somebody uses the run.
+    pub fn touch(&self) {
+        *self.used_at.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+
+    pub fn used_at(&self) -> Instant {
+        *self.used_at.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Ends the task a slot names.
+pub(super) fn abort(slot: &Mutex<Option<AbortHandle>>) {
+    if let Some(handle) = slot.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        handle.abort();
+    }
+}
+
+/// Remembers a task in its slot.
+pub(super) fn remember(slot: &Mutex<Option<AbortHandle>>, handle: AbortHandle) {
+    *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(handle);
+}

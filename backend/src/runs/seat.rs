@@ -1,0 +1,130 @@
+//! The session a run works with: a console's own, or any from the pool.
+//!
+//! Invariant: a seat that is dropped without [`Seat::leave`] closes its session, and its console knows that it lost one.
+
+use super::console::Desk;
+use super::state::{cancelled, count};
+use crate::engine::pool::{Choice, Lease, Pool, PoolError, PoolKey, Purpose};
+use crate::engine::{Engine, Target};
+use shared::problem::{ErrorCode, Problem};
+use std::sync::Arc;
+use tokio::sync::{Mutex, OwnedMutexGuard};
+
+/// Where seats come from, for one run.
+pub(super) struct Seats {
+    pub pool: Pool,
+    pub key: PoolKey,
+    pub engine: &'static dyn Engine,
+    pub target: Target,
+    pub desk: Option<Arc<Mutex<Desk>>>,
+}
+
+pub(super) struct Seat {
+    pub lease: Lease,
+    desk: Option<OwnedMutexGuard<Desk>>,
+    /// The console has used this very session before.
+    pub has_state: bool,
+    /// The console had a session before this one, and it is gone.
+    pub replaced: bool,
+}
+
+/// Whether the session may be used again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Health {
+    /// Idle, nothing of the statement in it.
+    Fit,
+    /// To be closed.
+    Broken,
+}
+
+impl Seats {
+    /// Waits for the console's turn, and takes its session or a new one.
+    pub async fn take(&self) -> Result<Seat, Problem> {
+        let Some(desk) = &self.desk else {
+            let lease = self.lease(Choice::Any).await?;
+            return Ok(Seat { lease, desk: None, has_state: false, replaced: false });
+        };
+        let mut desk = desk.clone().lock_owned().await;
+        if desk.closed {
+            return Err(cancelled());
+        }
+        if let Some(lease) = desk.lease.take() {
+            // Until the seat is left in order, the session counts as lost.
+            desk.lost = true;
+            if lease.is_current() && lease.is_to(&self.target) {
+                return Ok(Seat { lease, desk: Some(desk), has_state: true, replaced: false });
+            }
+            desk.in_transaction = false;
+            lease.close().await;
+        }
+        let lease = self.lease(Choice::Any).await?;
+        let replaced = std::mem::replace(&mut desk.lost, true);
+        Ok(Seat { lease, desk: Some(desk), has_state: false, replaced })
+    }
+
+    /// A new session in the place of one that had died before anything was sent.
+    pub async fn replace(&self, seat: Seat) -> Result<Seat, Problem> {
+        let Seat { lease, mut desk, has_state, replaced } = seat;
+        drop(lease);
+        if let Some(desk) = &mut desk {
+            let open = std::mem::take(&mut desk.in_transaction);
+            if has_state && open {
+                desk.lost = false;
+                let mut problem = Problem::new(
+                    ErrorCode::ConnectionLost,
+                    "The link to the database was lost, and the open transaction of this console with it; the statement was not sent",
+                );
+                problem.hint = Some("Run the transaction again from its beginning".to_owned());
+                return Err(problem);
+            }
+        }
+        let lease = self.lease(Choice::Fresh).await?;
+        Ok(Seat { lease, desk, has_state: false, replaced: replaced || has_state })
+    }
+
+    async fn lease(&self, choice: Choice) -> Result<Lease, Problem> {
+        self.pool.lease(&self.key, self.engine, &self.target, Purpose::Statement, choice).await.map_err(|error| pool_problem(&error))
+    }
+}
+
+impl Seat {
+    /// The console had a transaction open before this statement.
+    pub fn was_in_transaction(&self) -> bool {
+        self.desk.as_ref().is_some_and(|desk| desk.in_transaction)
+    }
+
+    /// Gives the session back to where it came from, or closes it.
+    pub async fn leave(self, health: Health, in_transaction: bool) {
+        let Self { lease, desk, .. } = self;
+        match (desk, health) {
+            (Some(mut desk), Health::Fit) if !desk.closed && lease.is_current() => {
+                desk.in_transaction = in_transaction;
+                desk.lost = false;
+                desk.lease = Some(lease);
+            }
+            (Some(mut desk), Health::Fit) => {
+                desk.in_transaction = false;
+                lease.close().await;
+            }
+            (Some(mut desk), Health::Broken) => {
+                desk.in_transaction = false;
+                drop(lease);
+            }
+            (None, Health::Fit) => lease.give_back().await,
+            (None, Health::Broken) => drop(lease),
+        }
+    }
+}
+
+pub(super) fn pool_problem(error: &PoolError) -> Problem {
+    match error {
+        PoolError::Full(most) => {
+            let sessions = count(*most as u64, "session", "sessions");
+            let mut problem = Problem::new(ErrorCode::TooMany, format!("All {sessions} to this connection are in use"));
+            problem.hint = Some("Close a console, or a result that is not read to its end".to_owned());
+            problem.retry_after_ms = Some(1_000);
+            problem
+        }
+        PoolError::Connect(error) => error.problem.clone(),
+    }
+}

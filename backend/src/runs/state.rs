@@ -1,0 +1,212 @@
+//! What a run may become, and the sentences for it. Pure: the times come from outside.
+//!
+//! Invariant: a final state never changes; `rows_ready` and `pages_ready` only grow.
+//! Start at [`Standing`].
+
+use shared::ids::RunId;
+use shared::limits::NOTICES_MAX;
+use shared::problem::{ErrorCode, Problem};
+use shared::wire::run::{ColumnInfo, Notice, RunState, RunStatus};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// Why the rest of a result was given up.
+pub(super) const GIVEN_UP_FOR_NEXT: &str = "The rest was given up when the console ran another statement";
+pub(super) const GIVEN_UP_PARKED: &str =
+    "The rest was given up because nobody asked for it for too long; run the statement again to read on";
+pub(super) const GIVEN_UP_CLOSED: &str = "The rest was given up when the result was closed";
+pub(super) const GIVEN_UP_CONNECTION: &str = "The rest was given up when the connection was changed or removed";
+
+/// Where a run stands, as its actor last wrote it.
+#[derive(Clone, Debug)]
+pub(super) struct Standing {
+    pub state: RunState,
+    /// Neither page 0 with more to come nor the end is here: the statement itself works.
+    pub executing: bool,
+    /// Its session is given back or closed: nothing of the run is left at the database.
+    pub ended: bool,
+    pub columns: Arc<Vec<ColumnInfo>>,
+    pub page_rows: u32,
+    pub pages_ready: u32,
+    pub rows_ready: u64,
+    pub total_rows: Option<u64>,
+    pub rows_affected: Option<u64>,
+    pub notices: Arc<Vec<Notice>>,
+    pub problem: Option<Problem>,
+    pub reading_to_end: bool,
+    pub in_transaction: bool,
+    worked: Duration,
+    working_since: Option<Instant>,
+}
+
+impl Standing {
+    pub fn new(page_rows: u32, now: Instant) -> Self {
+        Self {
+            state: RunState::Running,
+            executing: true,
+            ended: false,
+            columns: Arc::default(),
+            page_rows,
+            pages_ready: 0,
+            rows_ready: 0,
+            total_rows: None,
+            rows_affected: None,
+            notices: Arc::default(),
+            problem: None,
+            reading_to_end: false,
+            in_transaction: false,
+            worked: Duration::ZERO,
+            working_since: Some(now),
+        }
+    }
+
+    /// The database works, or rows are read.
+    pub fn work(&mut self, now: Instant) {
+        if !self.state.is_final() {
+            self.state = RunState::Running;
+            self.working_since.get_or_insert(now);
+        }
+    }
+
+    /// Rows wait in the database.
+    pub fn pause(&mut self, now: Instant) {
+        if !self.state.is_final() {
+            self.state = RunState::Paused;
+            self.executing = false;
+            self.rest(now);
+        }
+    }
+
+    /// The last change.
+    pub fn end(&mut self, ending: Ending, now: Instant) {
+        if self.state.is_final() {
+            return;
+        }
+        self.state = ending.state;
+        self.problem = ending.problem;
+        if ending.state == RunState::Done && self.pages_ready > 0 {
+            self.total_rows = Some(self.rows_ready);
+        }
+        self.executing = false;
+        self.reading_to_end = false;
+        self.rest(now);
+    }
+
+    fn rest(&mut self, now: Instant) {
+        if let Some(since) = self.working_since.take() {
+            self.worked += now.saturating_duration_since(since);
+        }
+    }
+
+    /// A page of `rows` rows is in the spool.
+    pub fn page_came(&mut self, rows: u64, page_rows: u32) {
+        self.pages_ready += 1;
+        self.rows_ready += rows;
+        self.page_rows = page_rows;
+    }
+
+    /// What the database said, as far as there is room for it.
+    pub fn hear(&mut self, more: Vec<Notice>) {
+        if more.is_empty() {
+            return;
+        }
+        let notices = Arc::make_mut(&mut self.notices);
+        let room = NOTICES_MAX.saturating_sub(notices.len());
+        let left_off = more.len() > room;
+        notices.extend(more.into_iter().take(room));
+        if left_off && notices.len() == NOTICES_MAX {
+            let message = format!("Sheaf keeps the first {NOTICES_MAX} messages of a statement; the further ones are left off");
+            notices.push(Notice { severity: "WARNING".to_owned(), message });
+        }
+    }
+
+    pub fn status(&self, id: &RunId, now: Instant) -> RunStatus {
+        let running = self.working_since.map_or(Duration::ZERO, |since| now.saturating_duration_since(since));
+        RunStatus {
+            id: id.clone(),
+            state: self.state,
+            columns: self.columns.to_vec(),
+            page_rows: self.page_rows,
+            rows_ready: self.rows_ready,
+            total_rows: self.total_rows,
+            rows_affected: self.rows_affected,
+            notices: self.notices.to_vec(),
+            elapsed_ms: (self.worked + running).as_secs_f64() * 1e3,
+            problem: self.problem.clone(),
+            reading_to_end: self.reading_to_end,
+            in_transaction: self.in_transaction,
+        }
+    }
+
+    /// Why page `n` will not come, once that is certain.
+    pub fn refusal(&self, n: u32) -> Option<Problem> {
+        if n < self.pages_ready || !self.state.is_final() {
+            return None;
+        }
+        let cause = self.problem.as_ref();
+        Some(match self.state {
+            RunState::Done | RunState::Running | RunState::Paused => Problem::new(
+                ErrorCode::PastTheEnd,
+                format!("There is no page {n}: the result has {}", count(self.pages_ready.into(), "page", "pages")),
+            ),
+            RunState::Cancelled => cause.map_or_else(cancelled, |problem| Problem { code: ErrorCode::Cancelled, ..problem.clone() }),
+            RunState::Rejected | RunState::Unknown => cause.cloned().unwrap_or_else(internal),
+            RunState::Partial => match cause {
+                Some(problem) if problem.code == ErrorCode::SpoolFull => problem.clone(),
+                Some(problem) => Problem { code: ErrorCode::Partial, ..problem.clone() },
+                None => Problem::new(ErrorCode::Partial, "The rest of the result will not come"),
+            },
+        })
+    }
+}
+
+/// A final state and its cause.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Ending {
+    pub state: RunState,
+    pub problem: Option<Problem>,
+}
+
+impl Ending {
+    pub fn done() -> Self {
+        Self { state: RunState::Done, problem: None }
+    }
+
+    pub fn cancelled() -> Self {
+        Self { state: RunState::Cancelled, problem: None }
+    }
+
+    pub fn rejected(problem: Problem) -> Self {
+        Self { state: RunState::Rejected, problem: Some(problem) }
+    }
+
+    pub fn partial(problem: Problem) -> Self {
+        Self { state: RunState::Partial, problem: Some(problem) }
+    }
+
+    pub fn given_up(reason: &str) -> Self {
+        Self::partial(Problem::new(ErrorCode::Partial, reason))
+    }
+
+    pub fn unknown(problem: Problem) -> Self {
+        Self { state: RunState::Unknown, problem: Some(problem) }
+    }
+}
+
+pub(super) fn cancelled() -> Problem {
+    Problem::new(ErrorCode::Cancelled, "The statement was cancelled")
+}
+
+pub(super) fn internal() -> Problem {
+    Problem::new(ErrorCode::Internal, "Sheaf failed while it ran the statement; its session is closed, nothing else is lost")
+}
+
+pub(super) fn past_the_end(row: u64) -> Problem {
+    Problem::new(ErrorCode::PastTheEnd, format!("The result has no such value (row {row}, counted from 0)"))
+}
+
+/// `1 page`, `2 pages`.
+pub(super) fn count(n: u64, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}
