@@ -1,6 +1,12 @@
-//! Who may do what: the only maker of a [`Grant`].
+//! Who may do what: the only maker of a [`Grant`], and the keeper of sign-ins.
 //!
 //! Invariant: a `Grant` is proof that [`authorize`] said yes to one principal, one action and one thing; nothing else makes one.
+//! Knows no HTTP and no store. Start at [`authorize`].
+
+pub mod launch;
+pub mod secret;
+pub mod sign_ins;
+pub mod throttle;
 
 /// Who a request acts as.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

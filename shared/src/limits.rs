@@ -62,3 +62,13 @@ pub const CONNECT_SECONDS_MAX: u64 = 10;
 pub const HEADER_SECONDS_MAX: u64 = 10;
 /// Bytes of a request's headers.
 pub const HEADER_BYTES_MAX: usize = 16 * 1024;
+/// Bytes of a request's address.
+pub const URI_BYTES_MAX: usize = 8 * 1024;
+/// Seconds for a request's body to arrive.
+pub const BODY_SECONDS_MAX: u64 = 30;
+/// Seconds an idle connection of a client is kept.
+pub const KEEP_ALIVE_SECONDS: u64 = 75;
+/// Connections of clients at once. (Per address there is no limit of its own: in local mode every client has the same one.)
+pub const CLIENT_CONNECTIONS_MAX: usize = 1_024;
+/// Bytes of a browser's report about the content security policy.
+pub const REPORT_BYTES_MAX: usize = 16 * 1024;

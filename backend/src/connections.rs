@@ -1,0 +1,191 @@
+//! The connections of this server: saved ones from the store, temporary ones from the command line, the sample; and their passwords,
+//! which live in memory only.
+//!
+//! Invariant: the only place that joins a connection's fields with its secret, as a `Target`; every change is checked by [`validate`]
+//! and written to the store before it is seen.
+
+pub mod input;
+pub mod source;
+pub mod validate;
+
+use crate::engine::{Password, Target};
+use crate::error;
+use crate::store::Store;
+use input::{Change, PasswordChange};
+use shared::ids::ConnectionId;
+use shared::problem::{ErrorCode, Problem};
+use shared::wire::connection::{Connection, ConnectionFields, ConnectionInput, EngineKind, TlsMode};
+use std::path::{Path, PathBuf};
+use tokio::sync::{RwLock, watch};
+
+/// A connection that lasts as long as the process.
+#[derive(Clone, Debug)]
+pub struct Temporary {
+    /// Stable for the same source, so that a browser finds its consoles again after a restart.
+    pub id: ConnectionId,
+    /// Everything but the secret.
+    pub fields: ConnectionFields,
+    /// The secret, if the command line had one.
+    pub password: Option<Password>,
+    /// Where what it names is still being made: becomes some when it is done or has failed.
+    pub making: Option<watch::Receiver<Option<Result<(), String>>>>,
+}
+
+#[derive(Clone, Debug)]
+struct Entry {
+    of: Temporary,
+    saved: bool,
+}
+
+/// The registry.
+#[derive(Debug)]
+pub struct Connections {
+    store: Store,
+    /// Sheaf's own data folder: never a connection.
+    data: PathBuf,
+    entries: RwLock<Vec<Entry>>,
+}
+
+impl Connections {
+    /// Those that were saved, after the temporary ones.
+    pub async fn load(store: Store, data: &Path, temporary: Vec<Temporary>) -> Result<Self, crate::store::StoreError> {
+        let saved = store.connections().await?;
+        let temporary = temporary.into_iter().map(|of| Entry { of, saved: false });
+        let saved = saved.into_iter().map(|(id, fields)| Entry { of: Temporary { id, fields, password: None, making: None }, saved: true });
+        Ok(Self { store, data: data.to_owned(), entries: RwLock::new(temporary.chain(saved).collect()) })
+    }
+
+    /// All of them, without secrets.
+    pub async fn list(&self) -> Vec<Connection> {
+        self.entries.read().await.iter().map(describe).collect()
+    }
+
+    /// Saves a new one.
+    pub async fn create(&self, input: ConnectionInput, now: u64) -> Result<ConnectionId, Problem> {
+        let target = self.unsaved(input)?;
+        let id = ConnectionId(crate::access::secret::random_id().map_err(|e| error::fault("a new id", &e))?);
+        let mut entries = self.entries.write().await;
+        self.store.save_connection(&id, &target.fields, now).await?;
+        entries
+            .push(Entry { of: Temporary { id: id.clone(), fields: target.fields, password: target.password, making: None }, saved: true });
+        Ok(id)
+    }
+
+    /// Changes one; true when runs and sessions of it must end because it now leads elsewhere.
+    pub async fn change(&self, id: &ConnectionId, change: &Change, now: u64) -> Result<bool, Problem> {
+        let mut entries = self.entries.write().await;
+        let entry = entries.iter_mut().find(|entry| entry.of.id == *id).ok_or_else(no_such_connection)?;
+        let target = self.changed(entry, change)?;
+        if entry.saved {
+            self.store.save_connection(id, &target.fields, now).await?;
+        }
+        let leads_elsewhere = leads_elsewhere(&entry.of.fields, &target.fields) || entry.of.password != target.password;
+        entry.of.fields = target.fields;
+        entry.of.password = target.password;
+        Ok(leads_elsewhere)
+    }
+
+    /// Deletes one.
+    pub async fn delete(&self, id: &ConnectionId) -> Result<(), Problem> {
+        let mut entries = self.entries.write().await;
+        let at = entries.iter().position(|entry| entry.of.id == *id).ok_or_else(no_such_connection)?;
+        if entries.get(at).is_some_and(|entry| entry.saved) {
+            self.store.delete_connection(id).await?;
+        }
+        entries.remove(at);
+        Ok(())
+    }
+
+    /// Where one leads, with its secret. Waits where the file is still being made.
+    pub async fn target(&self, id: &ConnectionId) -> Result<Target, Problem> {
+        let entry = self.entry(id).await?;
+        if let Some(mut making) = entry.of.making {
+            let made = making.wait_for(Option::is_some).await.ok().and_then(|made| made.clone());
+            if let Some(Err(cause)) = made {
+                return Err(Problem::new(ErrorCode::CannotOpen, format!("{} could not be made: {cause}", entry.of.fields.name)));
+            }
+        }
+        self.check_not_own(&entry.of.fields)?;
+        Ok(Target { fields: entry.of.fields, password: entry.of.password })
+    }
+
+    /// Where one would lead after a change that is not made yet.
+    pub async fn target_after(&self, id: &ConnectionId, change: &Change) -> Result<Target, Problem> {
+        let entry = self.entry(id).await?;
+        self.changed(&entry, change)
+    }
+
+    /// Where fields that are not saved lead.
+    pub fn unsaved(&self, input: ConnectionInput) -> Result<Target, Problem> {
+        validate::check(&input.fields, input.password.is_some())?;
+        self.check_not_own(&input.fields)?;
+        Ok(Target { fields: input.fields, password: input.password.map(Password) })
+    }
+
+    async fn entry(&self, id: &ConnectionId) -> Result<Entry, Problem> {
+        self.entries.read().await.iter().find(|entry| entry.of.id == *id).cloned().ok_or_else(no_such_connection)
+    }
+
+    fn changed(&self, entry: &Entry, change: &Change) -> Result<Target, Problem> {
+        let fields = change.apply_to(&entry.of.fields)?;
+        let password = match &change.password {
+            PasswordChange::Set(password) => Some(Password(password.clone())),
+            PasswordChange::Drop => None,
+            // Otherwise whoever may edit a connection could send its password to a server of his own.
+            PasswordChange::Keep if goes_to_another_server(&entry.of.fields, &fields) => None,
+            PasswordChange::Keep => entry.of.password.clone(),
+        };
+        validate::check(&fields, password.is_some())?;
+        self.check_not_own(&fields)?;
+        Ok(Target { fields, password })
+    }
+
+    /// Sheaf's own files are never a database to work on.
+    fn check_not_own(&self, fields: &ConnectionFields) -> Result<(), Problem> {
+        let Some(path) = fields.path.as_deref().filter(|_| fields.engine == EngineKind::Sqlite) else { return Ok(()) };
+        let own = self.data.join(crate::store::FILE_NAME);
+        let is_own = match (std::fs::canonicalize(path), std::fs::canonicalize(&own)) {
+            (Ok(path), Ok(own)) => path == own,
+            _ => Path::new(path) == own,
+        };
+        if is_own {
+            Err(Problem::new(ErrorCode::CannotOpen, "That file is Sheaf's own store; it is not a database to work on."))
+        } else {
+            Ok(())
+        }
+    }
+}
+
+fn describe(entry: &Entry) -> Connection {
+    Connection {
+        id: entry.of.id.clone(),
+        fields: entry.of.fields.clone(),
+        temporary: !entry.saved,
+        has_password: entry.of.password.is_some(),
+    }
+}
+
+fn no_such_connection() -> Problem {
+    Problem::new(ErrorCode::NotFound, "There is no such connection.")
+}
+
+fn tls_mode(fields: &ConnectionFields) -> TlsMode {
+    fields.tls.as_ref().map_or(TlsMode::Off, |tls| tls.mode)
+}
+
+fn goes_to_another_server(before: &ConnectionFields, after: &ConnectionFields) -> bool {
+    let ca = |fields: &ConnectionFields| fields.tls.as_ref().and_then(|tls| tls.ca.clone());
+    before.engine != after.engine
+        || before.host != after.host
+        || before.port != after.port
+        || tls_mode(before) != tls_mode(after)
+        || ca(before) != ca(after)
+}
+
+fn leads_elsewhere(before: &ConnectionFields, after: &ConnectionFields) -> bool {
+    goes_to_another_server(before, after)
+        || before.path != after.path
+        || before.database != after.database
+        || before.user != after.user
+        || before.read_only != after.read_only
+}

@@ -1,0 +1,180 @@
+//! A FILE or URL of the command line, as a temporary connection.
+
+use super::Temporary;
+use super::validate;
+use crate::access::secret::SecretHash;
+use crate::engine::Password;
+use shared::ids::ConnectionId;
+use shared::wire::connection::{ConnectionFields, EngineKind, Tls, TlsMode};
+use std::path::Path;
+use url::Url;
+
+/// What every SQLite file begins with; an empty file is one too.
+const SQLITE_MAGIC: &[u8] = b"SQLite format 3\0";
+
+/// Reads one argument; the `Err` is one sentence for the terminal.
+pub fn read(argument: &str) -> Result<Temporary, String> {
+    let (fields, password) = match argument.split_once("://") {
+        Some(("postgres" | "postgresql", _)) => read_postgres(argument)?,
+        Some((scheme, _)) => return Err(format!("{scheme}:// is not supported yet; a file of SQLite or a postgres:// URL is.")),
+        None => (read_file(Path::new(argument))?, None),
+    };
+    validate::check(&fields, password.is_some()).map_err(|problem| problem.message)?;
+    let id = ConnectionId(format!("temporary-{:.16}", SecretHash::of(&identity(&fields)).hex()));
+    Ok(Temporary { id, fields, password, making: None })
+}
+
+/// What makes two sources the same; without the secret.
+fn identity(fields: &ConnectionFields) -> String {
+    format!("{:?} {:?} {:?} {:?} {:?} {:?}", fields.engine, fields.path, fields.host, fields.port, fields.database, fields.user)
+}
+
+fn read_file(path: &Path) -> Result<ConnectionFields, String> {
+    use std::io::Read as _;
+    let shown = path.display();
+    let whole = std::fs::canonicalize(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => format!("There is no file {shown}."),
+        _ => format!("{shown} can't be opened: {error}."),
+    })?;
+    if !whole.is_file() {
+        return Err(format!("{shown} is not a file."));
+    }
+    let mut start = Vec::new();
+    std::fs::File::open(&whole)
+        .and_then(|file| file.take(SQLITE_MAGIC.len() as u64).read_to_end(&mut start))
+        .map_err(|error| format!("{shown} can't be read: {error}."))?;
+    if !start.is_empty() && start != SQLITE_MAGIC {
+        return Err(format!("{shown} is not a SQLite database."));
+    }
+    let text = whole.to_str().ok_or_else(|| format!("The path {shown} is not in UTF-8."))?;
+    let name = whole.file_name().and_then(|name| name.to_str()).unwrap_or("database");
+    Ok(ConnectionFields { path: Some(text.to_owned()), ..named(name, EngineKind::Sqlite) })
+}
+
+fn read_postgres(argument: &str) -> Result<(ConnectionFields, Option<Password>), String> {
+    // The argument itself is never shown: it may have a password in it.
+    let url = Url::parse(argument).map_err(|error| format!("The postgres:// URL can't be read: {error}."))?;
+    let part = |text: &str| decode(text).ok_or_else(|| "The postgres:// URL has a part that is not in UTF-8.".to_owned());
+    let host = match url.host_str() {
+        None | Some("") => "localhost".to_owned(),
+        Some(host) => part(host.trim_start_matches('[').trim_end_matches(']'))?,
+    };
+    let database = part(url.path().trim_start_matches('/'))?;
+    let user = part(url.username())?;
+    let password = url.password().map(part).transpose()?;
+    let mut tls = None;
+    for (name, value) in url.query_pairs() {
+        match (name.as_ref(), value.as_ref()) {
+            ("sslmode", mode) => tls = read_tls(mode)?,
+            (other, _) => return Err(format!("The postgres:// URL has a setting `{other}` that Sheaf does not know.")),
+        }
+    }
+    let name = if database.is_empty() { host.clone() } else { format!("{database} on {host}") };
+    let fields = ConnectionFields {
+        host: Some(host),
+        port: url.port(),
+        database: Some(database).filter(|text| !text.is_empty()),
+        user: Some(user).filter(|text| !text.is_empty()),
+        tls,
+        ..named(&name, EngineKind::Postgres)
+    };
+    Ok((fields, password.map(Password)))
+}
+
+fn read_tls(mode: &str) -> Result<Option<Tls>, String> {
+    let mode = match mode {
+        "disable" => TlsMode::Off,
+        "require" => TlsMode::Encrypt,
+        "verify-ca" => TlsMode::VerifyAuthority,
+        "verify-full" => TlsMode::VerifyName,
+        _ => return Err("The setting `sslmode` may be disable, require, verify-ca or verify-full.".to_owned()),
+    };
+    Ok(Some(Tls { mode, ca: None }))
+}
+
+fn named(name: &str, engine: EngineKind) -> ConnectionFields {
+    ConnectionFields {
+        name: name.to_owned(),
+        engine,
+        path: None,
+        host: None,
+        port: None,
+        database: None,
+        user: None,
+        tls: None,
+        read_only: false,
+        color: None,
+    }
+}
+
+/// Undoes percent-encoding.
+fn decode(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        if byte == b'%' {
+            let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
+            let (high, low) = (digit(rest.next())?, digit(rest.next())?);
+            bytes.push(u8::try_from(high * 16 + low).ok()?);
+        } else {
+            bytes.push(byte);
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_postgres_url_becomes_fields() {
+        let read = read("postgres://ann:p%40ss%2F@db.example:5433/sh%20op?sslmode=verify-full").unwrap();
+        assert_eq!(read.password, Some(Password("p@ss/".to_owned())));
+        let fields = read.fields;
+        assert_eq!((fields.host.as_deref(), fields.port), (Some("db.example"), Some(5433)));
+        assert_eq!((fields.database.as_deref(), fields.user.as_deref()), (Some("sh op"), Some("ann")));
+        assert_eq!(fields.tls.unwrap().mode, TlsMode::VerifyName);
+        assert_eq!(fields.name, "sh op on db.example");
+    }
+
+    #[test]
+    fn sockets_and_addresses_are_hosts_too() {
+        assert_eq!(read("postgres://%2Fvar%2Frun/db").unwrap().fields.host.as_deref(), Some("/var/run"));
+        assert_eq!(read("postgres://[::1]:5432/db").unwrap().fields.host.as_deref(), Some("::1"));
+        assert_eq!(read("postgres:///db").unwrap().fields.host.as_deref(), Some("localhost"));
+    }
+
+    #[test]
+    fn what_is_not_understood_is_told_and_never_with_the_password() {
+        for (argument, word) in [
+            ("postgres://u:secret@h/db?application_name=x", "application_name"),
+            ("postgres://u:secret@h/db?sslmode=maybe", "sslmode"),
+            ("postgres://u:secret@h:99999/db", "port"),
+            ("mysql://u:secret@h/db", "mysql://"),
+            ("/no/such/file.sqlite", "/no/such/file.sqlite"),
+            ("/", "not a file"),
+        ] {
+            let told = read(argument).unwrap_err();
+            assert!(told.contains(word) && !told.contains("secret"), "{argument}: {told}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_no_database_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("notes.txt");
+        std::fs::write(&file, "not a database, just some notes").unwrap();
+        assert!(read(file.to_str().unwrap()).unwrap_err().contains("is not a SQLite database"));
+    }
+
+    #[test]
+    fn the_same_file_is_the_same_connection_next_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("shop.sqlite");
+        std::fs::write(&file, "").unwrap();
+        let (one, again) = (read(file.to_str().unwrap()).unwrap(), read(file.to_str().unwrap()).unwrap());
+        assert_eq!(one.id, again.id);
+        assert_eq!(one.fields.name, "shop.sqlite");
+    }
+}

@@ -1,0 +1,164 @@
+//! Whether fields make a connection. Each refusal is one sentence that names the field.
+//!
+//! Invariant: pure; nothing is opened or looked up here.
+
+use shared::problem::{ErrorCode, Problem};
+use shared::wire::connection::{ConnectionFields, EngineKind, TlsMode};
+
+const NAME_CHARS_MAX: usize = 200;
+const TEXT_BYTES_MAX: usize = 1_024;
+const PATH_BYTES_MAX: usize = 4_096;
+const CERTIFICATE_BYTES_MAX: usize = 64 * 1024;
+
+/// Checks every field against the engine.
+pub fn check(fields: &ConnectionFields, has_password: bool) -> Result<(), Problem> {
+    check_name(&fields.name)?;
+    if fields.color.is_some_and(|color| color > 7) {
+        return refuse("The field `color` must be a whole number from 0 to 7.");
+    }
+    match fields.engine {
+        EngineKind::Sqlite => check_sqlite(fields, has_password),
+        EngineKind::Postgres => check_postgres(fields),
+    }
+}
+
+fn check_name(name: &str) -> Result<(), Problem> {
+    if name.trim().is_empty() {
+        return refuse("The connection needs a name.");
+    }
+    if name.chars().count() > NAME_CHARS_MAX || name.chars().any(char::is_control) {
+        return refuse(format!("The field `name` may have {NAME_CHARS_MAX} characters, none of them a control character."));
+    }
+    Ok(())
+}
+
+fn check_sqlite(fields: &ConnectionFields, has_password: bool) -> Result<(), Problem> {
+    let foreign = [
+        ("host", fields.host.is_some()),
+        ("port", fields.port.is_some()),
+        ("database", fields.database.is_some()),
+        ("user", fields.user.is_some()),
+        ("tls", fields.tls.is_some()),
+        ("password", has_password),
+    ];
+    if let Some((name, _)) = foreign.iter().find(|(_, given)| *given) {
+        return refuse(format!("A SQLite connection has no field `{name}`: it is a file."));
+    }
+    match fields.path.as_deref() {
+        None | Some("") => refuse("A SQLite connection needs the path of its file."),
+        Some(path) if path.len() > PATH_BYTES_MAX || path.contains('\0') => refuse("The field `path` is not the path of a file."),
+        Some(path) if !std::path::Path::new(path).is_absolute() => {
+            refuse("The field `path` must be the whole path of the file, from the root of the file system.")
+        }
+        Some(_) => Ok(()),
+    }
+}
+
+fn check_postgres(fields: &ConnectionFields) -> Result<(), Problem> {
+    if fields.path.is_some() {
+        return refuse("A PostgreSQL connection has no field `path`: it is a server.");
+    }
+    match fields.host.as_deref() {
+        None => return refuse("A PostgreSQL connection needs a host."),
+        Some(host) if host.trim().is_empty() => return refuse("A PostgreSQL connection needs a host."),
+        Some(host) if host.contains("://") => return refuse("The field `host` is a host name or an address, not a URL."),
+        Some(host) if host.len() > TEXT_BYTES_MAX || host.chars().any(|c| c.is_whitespace() || c.is_control()) => {
+            return refuse("The field `host` must be one host name or address, without spaces.");
+        }
+        Some(_) => {}
+    }
+    if fields.port == Some(0) {
+        return refuse("The field `port` must be a whole number from 1 to 65535.");
+    }
+    for (name, value) in [("database", &fields.database), ("user", &fields.user)] {
+        if value.as_ref().is_some_and(|text| text.len() > TEXT_BYTES_MAX || text.contains('\0')) {
+            return refuse(format!("The field `{name}` is too long or has a null character."));
+        }
+    }
+    check_tls(fields)
+}
+
+fn check_tls(fields: &ConnectionFields) -> Result<(), Problem> {
+    let Some(tls) = &fields.tls else { return Ok(()) };
+    let Some(ca) = &tls.ca else { return Ok(()) };
+    if !matches!(tls.mode, TlsMode::VerifyName | TlsMode::VerifyAuthority) {
+        return refuse("The field `tls.ca` needs a `tls.mode` that verifies: verify-name or verify-authority.");
+    }
+    if ca.len() > CERTIFICATE_BYTES_MAX || !ca.contains("-----BEGIN CERTIFICATE-----") {
+        return refuse("The field `tls.ca` must be the text of a certificate (PEM).");
+    }
+    Ok(())
+}
+
+fn refuse(message: impl Into<String>) -> Result<(), Problem> {
+    Err(Problem::new(ErrorCode::InvalidRequest, message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shared::wire::connection::Tls;
+
+    fn sqlite() -> ConnectionFields {
+        ConnectionFields {
+            name: "shop".to_owned(),
+            engine: EngineKind::Sqlite,
+            path: Some("/data/shop.sqlite".to_owned()),
+            host: None,
+            port: None,
+            database: None,
+            user: None,
+            tls: None,
+            read_only: false,
+            color: None,
+        }
+    }
+
+    fn postgres() -> ConnectionFields {
+        ConnectionFields { engine: EngineKind::Postgres, path: None, host: Some("db.example".to_owned()), ..sqlite() }
+    }
+
+    fn verdict(fields: ConnectionFields) -> Result<(), String> {
+        check(&fields, false).map_err(|problem| problem.message)
+    }
+
+    #[test]
+    fn usual_connections_are_taken() {
+        assert_eq!(verdict(sqlite()), Ok(()));
+        assert_eq!(verdict(postgres()), Ok(()));
+        assert_eq!(verdict(ConnectionFields { host: Some("/var/run/postgresql".to_owned()), ..postgres() }), Ok(()));
+        assert_eq!(verdict(ConnectionFields { host: Some("::1".to_owned()), port: Some(65_535), ..postgres() }), Ok(()));
+    }
+
+    #[test]
+    fn each_fault_is_told_by_its_field() {
+        let text = |text: &str| Some(text.to_owned());
+        let tls = |mode, ca: &str| Some(Tls { mode, ca: Some(ca.to_owned()) });
+        let table: Vec<(ConnectionFields, &str)> = vec![
+            (ConnectionFields { name: "  ".to_owned(), ..sqlite() }, "name"),
+            (ConnectionFields { name: "a\nb".to_owned(), ..sqlite() }, "`name`"),
+            (ConnectionFields { name: "n".repeat(201), ..sqlite() }, "`name`"),
+            (ConnectionFields { color: Some(8), ..sqlite() }, "`color`"),
+            (ConnectionFields { path: None, ..sqlite() }, "path"),
+            (ConnectionFields { path: text(""), ..sqlite() }, "path"),
+            (ConnectionFields { path: text("shop.sqlite"), ..sqlite() }, "`path`"),
+            (ConnectionFields { path: text("/a\0b"), ..sqlite() }, "`path`"),
+            (ConnectionFields { host: text("h"), ..sqlite() }, "`host`"),
+            (ConnectionFields { port: Some(1), ..sqlite() }, "`port`"),
+            (ConnectionFields { path: text("/a"), ..postgres() }, "`path`"),
+            (ConnectionFields { host: None, ..postgres() }, "host"),
+            (ConnectionFields { host: text(" "), ..postgres() }, "host"),
+            (ConnectionFields { host: text("a b"), ..postgres() }, "`host`"),
+            (ConnectionFields { host: text("postgres://h"), ..postgres() }, "`host`"),
+            (ConnectionFields { port: Some(0), ..postgres() }, "`port`"),
+            (ConnectionFields { user: text("a\0"), ..postgres() }, "`user`"),
+            (ConnectionFields { tls: tls(TlsMode::Encrypt, "-----BEGIN CERTIFICATE-----"), ..postgres() }, "`tls.ca`"),
+            (ConnectionFields { tls: tls(TlsMode::VerifyName, "no certificate"), ..postgres() }, "`tls.ca`"),
+        ];
+        for (fields, word) in table {
+            let told = verdict(fields.clone()).unwrap_err();
+            assert!(told.contains(word), "{fields:?}: {told}");
+        }
+        assert!(check(&sqlite(), true).unwrap_err().message.contains("`password`"));
+    }
+}

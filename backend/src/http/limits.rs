@@ -1,0 +1,83 @@
+//! What a handler may take from a request: a JSON body within its size and time, parameters of the path and the query. Each fault is a
+//! Problem that says where.
+//!
+//! Invariant: no handler reads a body in another way.
+
+use super::problem::Failure;
+use axum::extract::rejection::{PathRejection, QueryRejection};
+use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
+use axum::http::request::Parts;
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use serde::de::DeserializeOwned;
+use shared::limits::{BODY_BYTES_MAX, BODY_SECONDS_MAX};
+use shared::problem::ErrorCode;
+use std::time::Duration;
+
+/// The bytes of a request's body, at most `limit_bytes` and within the time for a body.
+pub async fn read_body(request: Request, limit_bytes: usize) -> Result<Bytes, Failure> {
+    let body = Limited::new(request.into_body(), limit_bytes).collect();
+    match tokio::time::timeout(Duration::from_secs(BODY_SECONDS_MAX), body).await {
+        Ok(Ok(collected)) => Ok(collected.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => {
+            Err(Failure::new(ErrorCode::TooLarge, format!("The body of the request is over {} KiB.", limit_bytes / 1024)))
+        }
+        Ok(Err(_)) => Err(Failure::new(ErrorCode::InvalidRequest, "The body of the request broke off.")),
+        Err(_) => Err(Failure::new(ErrorCode::InvalidRequest, format!("The body of the request took over {BODY_SECONDS_MAX} s."))),
+    }
+}
+
+/// A JSON body of one type; unknown fields are refused by the type.
+#[derive(Clone, Copy, Debug)]
+pub struct Json<T>(pub T);
+
+impl<T: DeserializeOwned, S: Sync> FromRequest<S> for Json<T> {
+    type Rejection = Failure;
+
+    async fn from_request(request: Request, _state: &S) -> Result<Self, Failure> {
+        let bytes = read_body(request, BODY_BYTES_MAX).await?;
+        parse(&bytes).map(Self)
+    }
+}
+
+/// Reads JSON; the sentence of a fault has its line and column.
+pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Failure> {
+    serde_json::from_slice(bytes).map_err(|error| {
+        let message = match error.classify() {
+            serde_json::error::Category::Data => format!("The request is not of the right form: {error}."),
+            _ if bytes.is_empty() => "The request needs a JSON body.".to_owned(),
+            _ => format!("The body of the request is not JSON: {error}."),
+        };
+        Failure::new(ErrorCode::InvalidRequest, message)
+    })
+}
+
+/// The parameters of a path.
+#[derive(Clone, Copy, Debug)]
+pub struct PathOf<T>(pub T);
+
+impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for PathOf<T> {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+        let read: Result<Path<T>, PathRejection> = Path::from_request_parts(parts, state).await;
+        read.map(|Path(value)| Self(value)).map_err(|error| {
+            Failure::new(ErrorCode::InvalidRequest, format!("The address is not of the right form: {}.", error.body_text()))
+        })
+    }
+}
+
+/// The parameters of a query.
+#[derive(Clone, Copy, Debug)]
+pub struct QueryOf<T>(pub T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for QueryOf<T> {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+        let read: Result<Query<T>, QueryRejection> = Query::from_request_parts(parts, state).await;
+        read.map(|Query(value)| Self(value)).map_err(|error| {
+            Failure::new(ErrorCode::InvalidRequest, format!("The query of the address is not of the right form: {}.", error.body_text()))
+        })
+    }
+}

@@ -1,0 +1,31 @@
+//! The catalog of a connection.
+
+use crate::access::Grant;
+use crate::app::App;
+use crate::error;
+use crate::http::limits::PathOf;
+use crate::http::negotiate;
+use crate::http::problem::Failure;
+use axum::extract::State;
+use axum::http::header::{CONTENT_TYPE, ETAG};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse as _, Response};
+use sha2::{Digest as _, Sha256};
+use shared::ids::ConnectionId;
+use shared::problem::Problem;
+use shared::wire::catalog::Catalog;
+
+/// Names, types and keys. With the entity tag of the last answer in `If-None-Match`, 304 while nothing has changed.
+#[utoipa::path(get, path = "/api/v1/connections/{id}/catalog", tag = "connections", params(("id" = ConnectionId, Path)),
+    responses((status = 200, body = Catalog), (status = 304), (status = 404, body = Problem), (status = 422, body = Problem)))]
+pub async fn read(State(app): State<App>, grant: Grant, PathOf(id): PathOf<ConnectionId>, headers: HeaderMap) -> Result<Response, Failure> {
+    let target = app.connections.target(&id).await?;
+    let catalog = app.runs.catalog(&grant, target, id).await?;
+    let body = serde_json::to_vec(&catalog).map_err(|e| error::fault("writing a catalog", &e))?;
+    let digest = Sha256::digest(&body);
+    let etag = format!("\"{}\"", digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect::<String>());
+    if negotiate::has_already(&headers, &etag) {
+        return Ok((StatusCode::NOT_MODIFIED, [(ETAG, etag)]).into_response());
+    }
+    Ok(([(CONTENT_TYPE, "application/json".to_owned()), (ETAG, etag)], body).into_response())
+}

@@ -1,0 +1,134 @@
+//! Runs: start, look at, cancel, read to the end, close.
+
+use super::pages;
+use crate::access::Grant;
+use crate::app::App;
+use crate::http::limits::{Json, PathOf};
+use crate::http::negotiate::{self, Form};
+use crate::http::problem::Failure;
+use crate::runs::Begun;
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::response::{IntoResponse as _, Response};
+use shared::ids::{ConnectionId, RunId, SessionId};
+use shared::limits::{PAGE_ROWS_MAX, SQL_BYTES_MAX};
+use shared::problem::{ErrorCode, Problem};
+use shared::wire::run::{RunStatus, StartRun};
+
+/// Bytes of a name that a client makes itself.
+const CLIENT_NAME_BYTES_MAX: usize = 128;
+
+/// Runs one statement. As Arrow: page 0, or 204 where there are no rows. As JSON: where the run stands, without rows.
+#[utoipa::path(post, path = "/api/v1/runs", tag = "runs", request_body = StartRun, responses(
+    (status = 200, content((RunStatus = "application/json"), (Vec<u8> = "application/vnd.apache.arrow.stream")),
+        headers(("Sheaf-Run" = String), ("Sheaf-Page-Rows" = u32), ("Sheaf-State" = String), ("Sheaf-Total-Rows" = u64))),
+    (status = 204, description = "No rows", headers(("Sheaf-Run" = String), ("Sheaf-State" = String), ("Sheaf-Rows-Affected" = u64))),
+    (status = 400, body = Problem), (status = 404, body = Problem), (status = 422, body = Problem), (status = 429, body = Problem)))]
+pub async fn start(State(app): State<App>, grant: Grant, headers: HeaderMap, Json(request): Json<StartRun>) -> Result<Response, Failure> {
+    let form = negotiate::form(&headers)?;
+    check(&request)?;
+    let target = app.connections.target(&request.connection).await?;
+    let begun = app.runs.start(&grant, target, request).await?;
+    Ok(match form {
+        Form::Json => axum::Json(begun.status).into_response(),
+        Form::Arrow => as_arrow(begun),
+    })
+}
+
+fn check(request: &StartRun) -> Result<(), Failure> {
+    if request.sql.len() > SQL_BYTES_MAX {
+        return Err(Failure::new(ErrorCode::TooLarge, format!("A statement may have {} KiB of text.", SQL_BYTES_MAX / 1024)));
+    }
+    if request.page_rows.is_some_and(|rows| rows == 0 || rows > PAGE_ROWS_MAX) {
+        return Err(Failure::new(ErrorCode::InvalidRequest, format!("`page_rows` must be from 1 to {PAGE_ROWS_MAX}.")));
+    }
+    let names = [
+        ("session", request.session.as_ref().map(|id| id.as_str())),
+        ("window", request.window.as_ref().map(|id| id.as_str())),
+        ("token", request.token.as_deref()),
+    ];
+    match names.iter().find(|(_, name)| name.is_some_and(|name| name.is_empty() || name.len() > CLIENT_NAME_BYTES_MAX)) {
+        Some((field, _)) => {
+            Err(Failure::new(ErrorCode::InvalidRequest, format!("`{field}` must have from 1 to {CLIENT_NAME_BYTES_MAX} bytes.")))
+        }
+        None => Ok(()),
+    }
+}
+
+fn as_arrow(begun: Begun) -> Response {
+    let status = begun.status;
+    let mut response = match begun.page0 {
+        Some(page) => pages::send(page),
+        None => StatusCode::NO_CONTENT.into_response(),
+    };
+    let headers = response.headers_mut();
+    let mut put = |name: &'static str, text: String| {
+        if let Ok(value) = HeaderValue::from_str(&text) {
+            headers.insert(HeaderName::from_static(name), value);
+        }
+    };
+    put("sheaf-run", status.id.to_string());
+    // `more` while a later page may come, whatever the reason it has not.
+    put("sheaf-state", if status.state.is_final() { "done" } else { "more" }.to_owned());
+    if status.page_rows > 0 {
+        put("sheaf-page-rows", status.page_rows.to_string());
+    }
+    if let Some(rows) = status.total_rows {
+        put("sheaf-total-rows", rows.to_string());
+    }
+    if let Some(rows) = status.rows_affected {
+        put("sheaf-rows-affected", rows.to_string());
+    }
+    response
+}
+
+/// Where a run stands.
+#[utoipa::path(get, path = "/api/v1/runs/{id}", tag = "runs", params(("id" = RunId, Path)),
+    responses((status = 200, body = RunStatus), (status = 404, body = Problem), (status = 410, body = Problem)))]
+pub async fn status(State(app): State<App>, grant: Grant, PathOf(id): PathOf<RunId>) -> Result<axum::Json<RunStatus>, Failure> {
+    Ok(axum::Json(app.runs.status(&grant, &id)?))
+}
+
+/// Stops the statement; what was read stays. Again and again without harm.
+#[utoipa::path(post, path = "/api/v1/runs/{id}/cancel", tag = "runs", params(("id" = RunId, Path)),
+    responses((status = 202), (status = 404, body = Problem), (status = 410, body = Problem)))]
+pub async fn cancel(State(app): State<App>, grant: Grant, PathOf(id): PathOf<RunId>) -> Result<StatusCode, Failure> {
+    app.runs.cancel(&grant, &id)?;
+    Ok(StatusCode::ACCEPTED)
+}
+
+/// Stops the statement whose start carried this token, also before its answer has told the run's id.
+#[utoipa::path(post, path = "/api/v1/runs/by-token/{token}/cancel", tag = "runs", params(("token" = String, Path)),
+    responses((status = 202), (status = 404, body = Problem)))]
+pub async fn cancel_by_token(State(app): State<App>, grant: Grant, PathOf(token): PathOf<String>) -> Result<StatusCode, Failure> {
+    app.runs.cancel_by_token(&grant, &token)?;
+    Ok(StatusCode::ACCEPTED)
+}
+
+/// Reads all the rest; the status tells the progress, cancel stops it.
+#[utoipa::path(post, path = "/api/v1/runs/{id}/read-to-end", tag = "runs", params(("id" = RunId, Path)),
+    responses((status = 202), (status = 404, body = Problem), (status = 410, body = Problem)))]
+pub async fn read_to_end(State(app): State<App>, grant: Grant, PathOf(id): PathOf<RunId>) -> Result<StatusCode, Failure> {
+    app.runs.read_to_end(&grant, &id)?;
+    Ok(StatusCode::ACCEPTED)
+}
+
+/// Forgets a run: when this is answered, the database's side is closed and the space is free.
+#[utoipa::path(delete, path = "/api/v1/runs/{id}", tag = "runs", params(("id" = RunId, Path)),
+    responses((status = 204), (status = 404, body = Problem), (status = 410, body = Problem)))]
+pub async fn close(State(app): State<App>, grant: Grant, PathOf(id): PathOf<RunId>) -> Result<StatusCode, Failure> {
+    app.runs.close(&grant, &id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// A console was closed: its run ends, its database session is closed.
+#[utoipa::path(delete, path = "/api/v1/sessions/{connection}/{session}", tag = "runs",
+    params(("connection" = ConnectionId, Path), ("session" = SessionId, Path)), responses((status = 204)))]
+pub async fn forget_session(
+    State(app): State<App>,
+    grant: Grant,
+    PathOf((connection, session)): PathOf<(ConnectionId, SessionId)>,
+) -> Result<StatusCode, Failure> {
+    app.runs.forget_session(&grant, &connection, &session).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
