@@ -184,7 +184,8 @@ fn an_origin_must_be_our_own() {
 
 #[test]
 fn a_body_is_json_and_not_compressed() {
-    let table: &[(&[(&str, &str)], Option<u16>)] = &[
+    type Row<'a> = (&'a [(&'a str, &'a str)], Option<u16>);
+    let table: &[Row<'_>] = &[
         (&[], IN),
         (&[("content-length", "0")], IN),
         (&[("content-length", "2"), ("content-type", "application/json")], IN),
