@@ -9,6 +9,6 @@ pub mod ids;
 pub mod limits;
 pub mod page;
 pub mod problem;
-pub mod types;
 pub mod sql;
+pub mod types;
 pub mod wire;

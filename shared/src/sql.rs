@@ -1,12 +1,15 @@
-//! The text of SQL: what its characters are ([`lexer`]), where statements begin and end ([`splitter`]).
+//! The text of SQL: what its characters are ([`lexer`]), where statements begin and end ([`splitter`]), the same
+//! kept up to date while someone types ([`script`]).
 //!
 //! Invariant: nothing here fails. Text that is being written is unfinished most of the time; what is unfinished is a value
 //! that says so. No SQL is ever changed here, only described by byte ranges of the text it came from.
 
 pub mod dialects;
 pub mod lexer;
+pub mod script;
 pub mod splitter;
 
 pub use dialects::{Dialect, dialect};
 pub use lexer::{Token, TokenKind, lex};
+pub use script::Script;
 pub use splitter::{split, statement_at};

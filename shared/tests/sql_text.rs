@@ -1,7 +1,7 @@
 //! The lexer and the splitter against the texts people write, finished or not. Case ids: S… of the collected reports.
 #![cfg(test)]
 
-use shared::sql::{TokenKind, lex, split, statement_at};
+use shared::sql::{Script, TokenKind, lex, split, statement_at};
 use shared::wire::connection::EngineKind::{self, Postgres, Sqlite};
 
 fn statements(text: &str, kind: EngineKind) -> Vec<&str> {
@@ -205,4 +205,40 @@ fn the_cursor_means_what_a_person_would_say() {
     assert_eq!(at("SELECT 1|", Sqlite).unwrap(), "SELECT 1");
     assert_eq!(at("-- nothing|", Sqlite), None);
     assert_eq!(at("|", Sqlite), None);
+}
+
+#[test]
+fn an_edited_script_is_as_if_read_anew() {
+    for seed in 1..1_500 {
+        let mut dice = Dice(seed);
+        let mut units: Vec<u16> = Vec::new();
+        let kind = if seed % 2 == 0 { Sqlite } else { Postgres };
+        let mut script = Script::new(String::new(), kind);
+        for _ in 0..12 {
+            let insert: String = (0..dice.below(8)).map(|_| PIECES[dice.below(PIECES.len())]).collect();
+            // Only whole characters are cut, as an editor does.
+            let mut from = dice.below(units.len() + 1);
+            let mut to = (from + dice.below(10)).min(units.len());
+            from -= usize::from(inside_pair_of(&units, from));
+            to -= usize::from(inside_pair_of(&units, to));
+            let to = to.max(from);
+            units.splice(from..to, insert.encode_utf16());
+            script.edit(from, to - from, &insert);
+            let text = String::from_utf16(&units).unwrap();
+            assert_eq!(script.text(), text, "seed {seed}");
+            assert_eq!(script.statements(), split(&text, kind), "seed {seed}: {text:?}");
+            let unit = dice.below(units.len() + 1);
+            let unit = unit - usize::from(inside_pair_of(&units, unit));
+            let byte = script.byte_of(unit);
+            assert_eq!(script.unit_of(byte), unit, "seed {seed}: {text:?}");
+            assert_eq!(script.statement_at(unit), statement_at(&text, byte, kind), "seed {seed}: {text:?} at {byte}");
+            let place = script.segment_at(unit);
+            assert_eq!(&text[place.start..place.start + place.text.len()], place.text);
+            assert_eq!(place.start + place.at, byte, "seed {seed}: {text:?}");
+        }
+    }
+}
+
+fn inside_pair_of(units: &[u16], at: usize) -> bool {
+    units.get(at).is_some_and(|unit| (0xdc00..0xe000).contains(unit))
 }

@@ -16,8 +16,13 @@ pub fn split(text: &str, kind: EngineKind) -> Vec<Range<usize>> {
 /// The statement a cursor means. One the cursor is in or at the end of; else the one that ends on the cursor's line; else, from
 /// within the comment or the indentation right above a statement, that one; else the one before, and at last the one after.
 pub fn statement_at(text: &str, cursor: usize, kind: EngineKind) -> Option<Range<usize>> {
+    statement_in(segments(text, dialect(kind)), text, cursor)
+}
+
+/// The rule of [`statement_at`] over segments that are known already.
+pub(crate) fn statement_in(segments: impl Iterator<Item = Segment>, text: &str, cursor: usize) -> Option<Range<usize>> {
     let mut before: Option<Segment> = None;
-    for segment in segments(text, dialect(kind)) {
+    for segment in segments {
         let Some(statement) = segment.statement.clone() else { continue };
         if statement.start <= cursor {
             if cursor < segment.end {
@@ -53,6 +58,8 @@ pub(crate) struct Segment {
     pub statement: Option<Range<usize>>,
     /// Byte after the semicolon, or the end of the text.
     pub end: usize,
+    /// A semicolon ended it; text added after it is no part of it.
+    pub closed: bool,
 }
 
 fn segments(text: &str, dialect: &'static Dialect) -> impl Iterator<Item = Segment> {
@@ -69,9 +76,11 @@ pub(crate) fn next_segment(text: &str, at: usize, dialect: &'static Dialect) -> 
     let mut statement: Option<Range<usize>> = None;
     let mut body = Body::default();
     let mut end = None;
+    let mut closed = false;
     for token in Lexer::new(text, dialect, at) {
         end = Some(token.end);
         if token.kind == TokenKind::Semicolon && !body.is_open() {
+            closed = true;
             break;
         }
         if token.is_significant(text) {
@@ -79,7 +88,7 @@ pub(crate) fn next_segment(text: &str, at: usize, dialect: &'static Dialect) -> 
             statement = Some(statement.map_or(token.start, |statement| statement.start)..token.end);
         }
     }
-    Some(Segment { statement, end: end? })
+    Some(Segment { statement, end: end?, closed })
 }
 
 /// What a statement turned out to be, as far as semicolons inside it are concerned.
