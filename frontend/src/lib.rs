@@ -4,4 +4,5 @@
 //! Only [`api`] talks to the server. Nothing here makes HTML from text. Start at [`app::App`].
 
 pub mod api;
+pub mod editor;
 pub mod state;

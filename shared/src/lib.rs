@@ -3,6 +3,7 @@
 //! Invariant: no IO, no clock, no randomness, no threads, no async here, so that everything behaves the same in the
 //! server, in the browser and in a test. Start at [`wire`] for what travels, at [`page`] for how rows travel.
 
+pub mod complete;
 pub mod format;
 pub mod grid;
 pub mod ids;

@@ -1,8 +1,8 @@
 //! B12: what the browser loads.
 
 use super::{Family, Measuring};
-use crate::record::Record;
 use crate::BenchError;
+use crate::record::Record;
 use std::path::Path;
 
 /// The family.

@@ -1,0 +1,179 @@
+//! One editor that is shown: its script, its JavaScript side, and the answers to what that asks.
+//!
+//! Invariant: the script is never borrowed while JavaScript is called, for JavaScript calls back at once. What is kept of a console that is
+//! not shown stays in [`SAVED`], by its name.
+
+use super::bridge::{self, Editor, Hooks, dialect_name};
+use super::{ErrorMark, RunAsk, RunScope};
+use js_sys::Uint32Array;
+use leptos::prelude::*;
+use shared::complete::{self, CatalogIndex};
+use shared::sql::Script;
+use shared::wire::connection::EngineKind;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::ops::Range;
+use std::rc::Rc;
+use std::sync::Arc;
+use wasm_bindgen::prelude::*;
+use web_sys::HtmlElement;
+
+thread_local! {
+    static SHOWN: RefCell<HashMap<u32, Rc<Session>>> = RefCell::default();
+    static SAVED: RefCell<HashMap<String, JsValue>> = RefCell::default();
+    static NEXT_KEY: Cell<u32> = const { Cell::new(1) };
+    static NO_CATALOG: Arc<CatalogIndex> = Arc::default();
+}
+
+/// What the component was given.
+#[derive(Clone, Copy)]
+pub struct Asks {
+    pub text: RwSignal<String>,
+    pub engine: Signal<EngineKind>,
+    pub catalog: Signal<Option<Arc<CatalogIndex>>>,
+    pub on_run: Callback<RunAsk>,
+}
+
+/// An editor that is shown.
+pub struct Session {
+    pub key: u32,
+    pub js: Editor,
+    console: String,
+    script: Rc<RefCell<Script>>,
+    kind: Cell<EngineKind>,
+    _hooks: Hooks,
+}
+
+/// Does something with the editor of this key, if it is still shown.
+pub fn with(key: u32, act: impl FnOnce(&Session)) {
+    let session = SHOWN.with_borrow(|shown| shown.get(&key).cloned());
+    if let Some(session) = session {
+        act(&session);
+    }
+}
+
+impl Session {
+    /// Shows an editor in `host`.
+    pub fn open(host: &HtmlElement, console: &str, asks: Asks) -> Rc<Session> {
+        let text = asks.text.get_untracked();
+        let kind = asks.engine.get_untracked();
+        let script = Rc::new(RefCell::new(Script::new(text.clone(), kind)));
+        let hooks = hooks(&script, asks);
+        let saved = SAVED.with_borrow_mut(|saved| saved.remove(console)).unwrap_or(JsValue::UNDEFINED);
+        let js = bridge::open(host, &text, kind, &hooks, &saved);
+        let key = NEXT_KEY.replace(NEXT_KEY.get() + 1);
+        let session = Rc::new(Session { key, js, console: console.to_owned(), script, kind: Cell::new(kind), _hooks: hooks });
+        SHOWN.with_borrow_mut(|shown| shown.insert(key, session.clone()));
+        session
+    }
+
+    /// Follows the text and the engine when they were set from outside.
+    pub fn follow(&self, text: &str, kind: EngineKind) {
+        if self.kind.replace(kind) != kind {
+            self.script.borrow_mut().set_kind(kind);
+            self.js.set_dialect(dialect_name(kind));
+        }
+        let differs = self.script.borrow().text() != text;
+        if differs {
+            self.js.set_text(text);
+        }
+    }
+
+    /// UTF-16 places of a byte range.
+    pub fn units(&self, range: Range<usize>) -> (u32, u32) {
+        let script = self.script.borrow();
+        (unit(script.unit_of(range.start)), unit(script.unit_of(range.end)))
+    }
+
+    pub fn mark_error(&self, error: Option<&ErrorMark>) {
+        match error {
+            Some(mark) => {
+                let (from, to) = self.units(mark.from..mark.to);
+                self.js.set_error(from, to, &mark.message);
+            }
+            None => self.js.clear_error(),
+        }
+    }
+
+    pub fn mark_running(&self, running: Option<(usize, usize)>) {
+        match running {
+            Some((from, to)) => {
+                let (from, to) = self.units(from..to);
+                self.js.set_running(from, to);
+            }
+            None => self.js.clear_running(),
+        }
+    }
+
+    /// Keeps what is worth keeping and takes the editor off the page.
+    pub fn close(&self) {
+        if !self.console.is_empty() {
+            let saved = self.js.save();
+            SAVED.with_borrow_mut(|kept| kept.insert(self.console.clone(), saved));
+        }
+        self.js.destroy();
+        SHOWN.with_borrow_mut(|shown| shown.remove(&self.key));
+    }
+}
+
+fn unit(place: usize) -> u32 {
+    u32::try_from(place).unwrap_or(u32::MAX)
+}
+
+fn hooks(script: &Rc<RefCell<Script>>, asks: Asks) -> Hooks {
+    let of = || script.clone();
+    let (changed, settled, statement, complete, run) = (of(), of(), of(), of(), of());
+    Hooks {
+        changed: Closure::new(move |from: u32, deleted: u32, insert: String| {
+            changed.borrow_mut().edit(from as usize, deleted as usize, &insert);
+        }),
+        settled: Closure::new(move || {
+            let text = settled.borrow().text().to_owned();
+            // The console may be gone already: then nobody reads its text.
+            if asks.text.try_with_untracked(|known| *known != text) == Some(true) {
+                asks.text.try_set(text);
+            }
+        }),
+        statement: Closure::new(move |cursor: u32| {
+            let script = statement.borrow();
+            let range = script.statement_at(cursor as usize)?;
+            Some(Uint32Array::from([unit(script.unit_of(range.start)), unit(script.unit_of(range.end))].as_slice()))
+        }),
+        complete: Closure::new(move |cursor: u32, explicit: bool| suggest(&complete.borrow(), asks, cursor as usize, explicit)),
+        run: Closure::new(move |scope: String, from: u32, to: u32| {
+            if let Some(ask) = run_ask(&run.borrow(), asks.engine.get_untracked(), &scope, from as usize..to as usize) {
+                asks.on_run.run(ask);
+            }
+        }),
+    }
+}
+
+/// The list for a cursor, as the bundle's `Completions`; nothing where none should open.
+fn suggest(script: &Script, asks: Asks, cursor: usize, explicit: bool) -> Option<String> {
+    let kind = asks.engine.try_get_untracked()?;
+    let catalog = asks.catalog.try_get_untracked()?.unwrap_or_else(|| NO_CATALOG.with(Arc::clone));
+    let place = script.segment_at(cursor);
+    let ask = if explicit { complete::Asked::ByKey } else { complete::Asked::ByTyping };
+    let found = complete::suggest_in(&catalog, place.text, place.at, kind, ask);
+    if found.items.is_empty() {
+        return None;
+    }
+    let units = |byte: usize| place.start_units + place.text.get(..byte).map_or(0, |head| head.encode_utf16().count());
+    let (from, to) = (units(found.from), units(found.to));
+    serde_json::to_string(&found.at(from, to)).ok()
+}
+
+/// What a run request means in this text.
+fn run_ask(script: &Script, kind: EngineKind, scope: &str, selection: Range<usize>) -> Option<RunAsk> {
+    let text = script.text();
+    let (scope, statements) = if scope == "script" {
+        (RunScope::Script, script.statements())
+    } else if selection.is_empty() {
+        (RunScope::Statement, script.statement_at(selection.start).into_iter().collect())
+    } else {
+        let (from, to) = (script.byte_of(selection.start), script.byte_of(selection.end));
+        let chosen = shared::sql::split(text.get(from..to)?, kind);
+        (RunScope::Selection, chosen.into_iter().map(|range| from + range.start..from + range.end).collect())
+    };
+    (!statements.is_empty()).then(|| RunAsk { scope, text: text.into(), statements })
+}

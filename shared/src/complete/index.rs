@@ -1,0 +1,339 @@
+//! The catalog as completion reads it: names once each, sorted, with the letters they hold as a mask.
+//!
+//! Invariant: immutable once built; every name is kept once, columns are numbers. Finding looks at each name's mask at most once.
+//! Start at [`CatalogIndex::build`] and [`CatalogIndex::search`].
+
+use super::rank::{self, Scored};
+use super::{Effort, SuggestionKind};
+use crate::wire::catalog::{Catalog, RelationKind};
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// A name's number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct NameId(u32);
+
+/// Every name once, one after the other in one text.
+#[derive(Debug, Default)]
+struct Names {
+    text: String,
+    ends: Vec<u32>,
+}
+
+impl Names {
+    fn get(&self, id: NameId) -> &str {
+        let at = id.0 as usize;
+        let start = at.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or(0) as usize;
+        self.ends.get(at).and_then(|&end| self.text.get(start..end as usize)).unwrap_or("")
+    }
+}
+
+/// Gives names their numbers while an index is built.
+#[derive(Default)]
+struct Interner<'a> {
+    names: Names,
+    known: HashMap<&'a str, NameId>,
+}
+
+impl<'a> Interner<'a> {
+    fn id(&mut self, name: &'a str) -> NameId {
+        let names = &mut self.names;
+        *self.known.entry(name).or_insert_with(|| {
+            names.text.push_str(name);
+            names.ends.push(narrow(names.text.len()));
+            NameId(narrow(names.ends.len() - 1))
+        })
+    }
+}
+
+/// Names and their number stay far below 4 GiB: a catalog that large does not fit a browser at all.
+fn narrow(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+#[derive(Debug)]
+pub(super) struct SchemaEntry {
+    pub name: NameId,
+    pub system: bool,
+    /// Its place in the search path.
+    pub path_place: Option<u32>,
+}
+
+#[derive(Debug)]
+pub(super) struct RelationEntry {
+    pub name: NameId,
+    pub schema: u32,
+    pub kind: RelationKind,
+    columns: Range<u32>,
+    keys: Range<u32>,
+}
+
+#[derive(Debug)]
+pub(super) struct ColumnEntry {
+    pub name: NameId,
+    pub type_name: NameId,
+    pub primary_key: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct KeyEntry {
+    pub columns: Vec<NameId>,
+    pub ref_schema: NameId,
+    pub ref_relation: NameId,
+    pub ref_columns: Vec<NameId>,
+}
+
+#[derive(Debug)]
+pub(super) struct RoutineEntry {
+    pub name: NameId,
+    pub schema: u32,
+    pub arguments: NameId,
+    pub returns: NameId,
+}
+
+/// What an entry of the sorted list stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Target {
+    Schema(u32),
+    Relation(u32),
+    Routine(u32),
+}
+
+/// A name in the order of its folded form.
+#[derive(Debug)]
+struct Entry {
+    mask: u64,
+    folded: NameId,
+    name: NameId,
+    target: Target,
+}
+
+/// The index.
+#[derive(Debug, Default)]
+pub struct CatalogIndex {
+    names: Names,
+    schemas: Vec<SchemaEntry>,
+    relations: Vec<RelationEntry>,
+    columns: Vec<ColumnEntry>,
+    keys: Vec<KeyEntry>,
+    routines: Vec<RoutineEntry>,
+    entries: Vec<Entry>,
+    folded: Names,
+}
+
+/// What a hit of [`CatalogIndex::search`] is.
+pub type HitKind = SuggestionKind;
+
+/// A name that fits a search.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hit {
+    /// The schema it is in; its own name for a schema.
+    pub schema: String,
+    /// Its name.
+    pub name: String,
+    /// Table, view, routine or schema.
+    pub kind: HitKind,
+    /// Places in `name` of the characters that were typed.
+    pub matched: Vec<u32>,
+}
+
+impl CatalogIndex {
+    /// Reads a catalog.
+    pub fn build(catalog: &Catalog) -> Self {
+        let mut interner = Interner::default();
+        let mut index = CatalogIndex::default();
+        for schema in &catalog.schemas {
+            let at = narrow(index.schemas.len());
+            let path_place = catalog.search_path.iter().position(|name| *name == schema.name).map(narrow);
+            index.schemas.push(SchemaEntry { name: interner.id(&schema.name), system: schema.system, path_place });
+            for relation in &schema.relations {
+                let (first_column, first_key) = (narrow(index.columns.len()), narrow(index.keys.len()));
+                index.columns.extend(relation.columns.iter().map(|column| ColumnEntry {
+                    name: interner.id(&column.name),
+                    type_name: interner.id(&column.type_name),
+                    primary_key: column.primary_key > 0,
+                }));
+                index.keys.extend(relation.foreign_keys.iter().map(|key| KeyEntry {
+                    columns: key.columns.iter().map(|name| interner.id(name)).collect(),
+                    ref_schema: interner.id(&key.ref_schema),
+                    ref_relation: interner.id(&key.ref_relation),
+                    ref_columns: key.ref_columns.iter().map(|name| interner.id(name)).collect(),
+                }));
+                index.relations.push(RelationEntry {
+                    name: interner.id(&relation.name),
+                    schema: at,
+                    kind: relation.kind,
+                    columns: first_column..narrow(index.columns.len()),
+                    keys: first_key..narrow(index.keys.len()),
+                });
+            }
+            index.routines.extend(schema.routines.iter().map(|routine| RoutineEntry {
+                name: interner.id(&routine.name),
+                schema: at,
+                arguments: interner.id(&routine.arguments),
+                returns: interner.id(&routine.returns),
+            }));
+        }
+        index.names = interner.names;
+        index.sort_names();
+        index
+    }
+
+    fn sort_names(&mut self) {
+        let schemas = self.schemas.iter().enumerate().map(|(at, schema)| (schema.name, Target::Schema(narrow(at))));
+        let relations = self.relations.iter().enumerate().map(|(at, relation)| (relation.name, Target::Relation(narrow(at))));
+        let routines = self.routines.iter().enumerate().map(|(at, routine)| (routine.name, Target::Routine(narrow(at))));
+        let mut all: Vec<(String, NameId, Target)> =
+            schemas.chain(relations).chain(routines).map(|(name, target)| (rank::fold(self.names.get(name)), name, target)).collect();
+        all.sort_by(|a, b| a.0.cmp(&b.0));
+        for (folded, name, target) in all {
+            self.folded.text.push_str(&folded);
+            self.folded.ends.push(narrow(self.folded.text.len()));
+            let id = NameId(narrow(self.folded.ends.len() - 1));
+            self.entries.push(Entry { mask: rank::mask(&folded), folded: id, name, target });
+        }
+    }
+
+    /// Names that fit, best first: for `Ctrl+P` and the explorer's speed search.
+    pub fn search(&self, query: &str, limit: usize) -> Vec<Hit> {
+        let folded = rank::fold(query.trim());
+        let mut effort = Effort::default();
+        let best = self.best(&folded, limit.max(rank::RANKED_MAX), &mut effort, |_| true);
+        let names = best.into_iter().map(|(scored, target)| (self.target_name(target).to_owned(), scored, target));
+        rank::rank_names(&folded, names.collect(), limit).into_iter().map(|(target, matched)| self.hit(target, matched)).collect()
+    }
+
+    /// How many names it holds.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Holds it no name?
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The best `count` entries by the cheap score, of those that `wanted` takes. All fit equally well when nothing was typed.
+    pub(super) fn best(&self, typed: &str, count: usize, effort: &mut Effort, wanted: impl Fn(Target) -> bool) -> Vec<(Scored, Target)> {
+        let asked = rank::mask(typed);
+        let mut found: Vec<(i32, u32)> = Vec::new();
+        effort.scanned += self.entries.len();
+        for (at, entry) in self.entries.iter().enumerate() {
+            if entry.mask & asked != asked || !wanted(entry.target) {
+                continue;
+            }
+            effort.scored += 1;
+            if let Some(score) = rank::cheap_score(typed.as_bytes(), self.folded.get(entry.folded).as_bytes()) {
+                found.push((score - self.remoteness(entry.target), narrow(at)));
+            }
+        }
+        let order = |a: &(i32, u32), b: &(i32, u32)| b.0.cmp(&a.0).then(a.1.cmp(&b.1));
+        if found.len() > count {
+            found.select_nth_unstable_by(count, order);
+            found.truncate(count);
+        }
+        found.sort_unstable_by(order);
+        found.into_iter().filter_map(|(score, at)| Some((Scored(score), self.entries.get(at as usize)?.target))).collect()
+    }
+
+    /// Names of the system's own schemas come after a person's.
+    fn remoteness(&self, target: Target) -> i32 {
+        let schema = match target {
+            Target::Schema(at) => at,
+            Target::Relation(at) => self.relations.get(at as usize).map_or(0, |relation| relation.schema),
+            Target::Routine(at) => self.routines.get(at as usize).map_or(0, |routine| routine.schema),
+        };
+        self.schema(schema).map_or(0, |schema| {
+            if schema.system {
+                40
+            } else if schema.path_place.is_none() {
+                4
+            } else {
+                0
+            }
+        })
+    }
+
+    fn hit(&self, target: Target, matched: Vec<u32>) -> Hit {
+        let schema_name = |at: u32| self.schema(at).map_or("", |schema| self.name(schema.name)).to_owned();
+        let (schema, kind) = match target {
+            Target::Schema(at) => (schema_name(at), SuggestionKind::Schema),
+            Target::Relation(at) => {
+                let relation = self.relation(at);
+                (
+                    relation.map_or(String::new(), |relation| schema_name(relation.schema)),
+                    relation.map_or(SuggestionKind::Table, |it| kind_of(it.kind)),
+                )
+            }
+            Target::Routine(at) => (self.routine(at).map_or(String::new(), |routine| schema_name(routine.schema)), SuggestionKind::Routine),
+        };
+        Hit { schema, name: self.target_name(target).to_owned(), kind, matched }
+    }
+
+    pub(super) fn name(&self, id: NameId) -> &str {
+        self.names.get(id)
+    }
+
+    pub(super) fn target_name(&self, target: Target) -> &str {
+        let id = match target {
+            Target::Schema(at) => self.schema(at).map(|schema| schema.name),
+            Target::Relation(at) => self.relation(at).map(|relation| relation.name),
+            Target::Routine(at) => self.routine(at).map(|routine| routine.name),
+        };
+        id.map_or("", |id| self.names.get(id))
+    }
+
+    pub(super) fn schema(&self, at: u32) -> Option<&SchemaEntry> {
+        self.schemas.get(at as usize)
+    }
+
+    pub(super) fn relation(&self, at: u32) -> Option<&RelationEntry> {
+        self.relations.get(at as usize)
+    }
+
+    pub(super) fn routine(&self, at: u32) -> Option<&RoutineEntry> {
+        self.routines.get(at as usize)
+    }
+
+    pub(super) fn columns_of(&self, relation: &RelationEntry) -> &[ColumnEntry] {
+        self.columns.get(relation.columns.start as usize..relation.columns.end as usize).unwrap_or(&[])
+    }
+
+    pub(super) fn keys_of(&self, relation: &RelationEntry) -> &[KeyEntry] {
+        self.keys.get(relation.keys.start as usize..relation.keys.end as usize).unwrap_or(&[])
+    }
+
+    /// The schema of this name.
+    pub(super) fn find_schema(&self, name: &str, same: impl Fn(&str, &str) -> bool) -> Option<u32> {
+        self.schemas.iter().position(|schema| same(self.name(schema.name), name)).map(narrow)
+    }
+
+    /// The relation that a name, perhaps with its schema, means: the first of the search path that has it.
+    pub(super) fn find_relation(&self, path: &[String], same: impl Fn(&str, &str) -> bool) -> Option<u32> {
+        let (name, schema) = match path {
+            [.., schema, name] => (name, Some(schema)),
+            [name] => (name, None),
+            [] => return None,
+        };
+        let folded = rank::fold(name);
+        let first = self.entries.partition_point(|entry| self.folded.get(entry.folded) < folded.as_str());
+        let equal = self.entries.iter().skip(first).take_while(|entry| self.folded.get(entry.folded) == folded);
+        let fitting = equal.filter_map(|entry| match entry.target {
+            Target::Relation(at) if same(self.name(entry.name), name) => self.relation(at).map(|relation| (at, relation)),
+            _ => None,
+        });
+        let wanted = fitting.filter(|(_, relation)| {
+            schema.is_none_or(|wanted| self.schema(relation.schema).is_some_and(|schema| same(self.name(schema.name), wanted)))
+        });
+        wanted
+            .min_by_key(|(_, relation)| self.schema(relation.schema).and_then(|schema| schema.path_place).unwrap_or(u32::MAX))
+            .map(|(at, _)| at)
+    }
+}
+
+pub(super) fn kind_of(kind: RelationKind) -> SuggestionKind {
+    match kind {
+        RelationKind::Table | RelationKind::ForeignTable => SuggestionKind::Table,
+        RelationKind::View | RelationKind::MaterializedView => SuggestionKind::View,
+    }
+}
