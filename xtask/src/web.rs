@@ -69,7 +69,7 @@ fn compile(place: &Place, build: Build) -> Outcome<()> {
 }
 
 fn build_bindgen(place: &Place) -> Outcome<()> {
-    process::run(cargo(place).args(["build", "--locked", "--package", "xtask-bindgen", "--release"]))
+    process::run(cargo(place).args(["build", "--locked", "--package", "xtask-bindgen", "--profile", "tool"]))
 }
 
 fn assemble(place: &Place, build: Build) -> Outcome<()> {
@@ -85,7 +85,7 @@ fn assemble(place: &Place, build: Build) -> Outcome<()> {
 
 fn make_assets(place: &Place, wasm: &Path, build: Build) -> Outcome<()> {
     let glue = place.at("dist/glue");
-    process::run(program(place.native_target().join("release/xtask-bindgen")).args([wasm, &glue]).arg(build.name()))?;
+    process::run(program(place.native_target().join("tool/xtask-bindgen")).args([wasm, &glue]).arg(build.name()))?;
     let mut assets = program("node");
     process::run(assets.arg(place.at("xtask/assets.mjs")).args([&place.root, &glue, &place.at("dist/web")]).arg(build.name()))
 }
