@@ -1,23 +1,33 @@
 //! `cargo xtask bench [FAMILY …]`: the study, run against the release.
 
-use crate::dist;
-use crate::failure::{Outcome, fail};
+use crate::failure::Outcome;
 use crate::place::Place;
-use crate::process::{self, cargo};
+use crate::process::{self, cargo, program, read};
 use crate::steps::{Step, perform};
+use crate::{dist, test};
 
-/// The command.
+/// The command: all families unless some are named; what begins with `--` goes to the study as it is.
 pub fn run(place: &Place, families: &[String]) -> Outcome<()> {
-    if !place.at("bench/Cargo.toml").is_file() {
-        return fail("there is no bench crate in this checkout yet.");
-    }
-    let mut steps = dist::steps();
+    let mut steps = test::set_up_steps();
+    steps.extend(dist::steps());
+    steps.push(Step::new("Build the study", build));
     steps.push(Step::new("Measure", |place| measure(place, families)));
     perform(place, steps)
 }
 
+fn build(place: &Place) -> Outcome<()> {
+    process::run(cargo(place).args(["build", "--locked", "--package", "bench", "--release"]))
+}
+
 fn measure(place: &Place, families: &[String]) -> Outcome<()> {
-    let mut command = cargo(place);
-    command.env("SHEAF_BIN", dist::binary(place)).args(["run", "--locked", "--package", "bench", "--release", "--"]);
-    process::run(command.args(families))
+    let mut command = program(place.native_target().join("release/bench"));
+    command.current_dir(&place.root).args(["--commit", &commit(place)]).args(families);
+    process::run(&mut test::with_surroundings(place, command))
+}
+
+/// What was measured; a changed checkout says so.
+fn commit(place: &Place) -> String {
+    let mut git = program("git");
+    git.current_dir(&place.root).args(["describe", "--always", "--dirty", "--abbrev=12"]);
+    read(&mut git).unwrap_or_else(|_| "unknown".to_owned())
 }

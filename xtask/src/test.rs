@@ -12,9 +12,9 @@ use std::process::{Command, Stdio};
 
 /// Where the journeys through a real browser live.
 const JOURNEYS: &str = "e2e/journeys";
-/// The folder of Debian's browser; another can be named in the variable of `CHROMIUM_VARIABLE`.
+/// Debian's browser; another can be named in the variable.
 const CHROMIUM: &str = "/usr/bin/chromium";
-const CHROMIUM_VARIABLE: &str = "SHEAF_TEST_CHROMIUM";
+const CHROMIUM_VARIABLE: &str = "SHEAF_CHROMIUM";
 
 /// A part of the tests that can be run alone.
 struct Suite {
@@ -29,7 +29,7 @@ const SUITES: &[Suite] = &[
         name: "unit",
         title: "Test the pure parts",
         needs_release: false,
-        command: |place| cargo_test(place, &["shared", "frontend", "xtask"]),
+        command: |place| cargo_test(place, &["shared", "frontend", "xtask", "bench"]),
     },
     Suite { name: "backend", title: "Test the server from inside", needs_release: false, command: |place| cargo_test(place, &["sheaf"]) },
     Suite { name: "e2e", title: "Test the release from outside", needs_release: true, command: |place| cargo_test(place, &["e2e"]) },
@@ -42,7 +42,7 @@ const ALL: &[Suite] = &[
         name: "cargo",
         title: "Run every test of cargo",
         needs_release: true,
-        command: |place| cargo_test(place, &["shared", "frontend", "xtask", "sheaf", "e2e"]),
+        command: |place| cargo_test(place, &["shared", "frontend", "xtask", "bench", "sheaf", "e2e"]),
     },
     Suite { name: "journeys", title: "Walk through the release in a browser", needs_release: true, command: playwright },
 ];
@@ -93,7 +93,8 @@ fn chosen(arguments: &[String]) -> Outcome<&'static [Suite]> {
     }
 }
 
-fn set_up_steps() -> Vec<Step<'static>> {
+/// What tests and measurements need beside the release.
+pub fn set_up_steps() -> Vec<Step<'static>> {
     vec![
         Step::new("Find a browser for the tests", ensure_chromium),
         Step::new("Find PostgreSQL for the tests", postgres::ensure),
@@ -135,8 +136,8 @@ fn playwright(place: &Place) -> Command {
     with_surroundings(place, command)
 }
 
-/// What tests may rely on to find things.
-fn with_surroundings(place: &Place, mut command: Command) -> Command {
+/// What tests and measurements may rely on to find things.
+pub fn with_surroundings(place: &Place, mut command: Command) -> Command {
     command.env("SHEAF_BIN", dist::binary(place)).env(CHROMIUM_VARIABLE, chromium());
     if let Some(folders) = postgres::binaries() {
         command.env("SHEAF_TEST_PG_BIN", folders);
