@@ -13,6 +13,7 @@ pub mod engine;
 pub mod error;
 pub mod http;
 pub mod runs;
+pub mod sample;
 pub mod serve;
 pub mod spool;
 pub mod store;

@@ -5,7 +5,7 @@ mod support;
 
 use backend::engine::Fate;
 use shared::problem::ErrorCode;
-use support::{Db, PAGE, bound, one, rows};
+use support::{Db, PAGE, bound, one, rows, run};
 
 const ENDLESS: &str = "WITH RECURSIVE c(x) AS (VALUES(1) UNION ALL SELECT x+1 FROM c) SELECT x FROM c";
 
@@ -75,4 +75,88 @@ async fn a_missing_file_is_one_clear_sentence_and_no_new_file() {
     assert_eq!((fault.problem.code, fault.fate), (ErrorCode::CannotOpen, Fate::NotSent));
     assert!(fault.problem.message.starts_with("There is no such file:"), "{}", fault.problem.message);
     assert!(!missing.exists());
+}
+
+mod catalog {
+    use super::*;
+    use shared::wire::catalog::{Relation, RelationKind, Schema};
+
+    fn relation<'a>(schema: &'a Schema, name: &str) -> &'a Relation {
+        schema.relations.iter().find(|relation| relation.name == name).unwrap()
+    }
+
+    #[tokio::test]
+    async fn tables_views_keys_indexes_and_triggers_are_told() {
+        let db = Db::new(
+            "CREATE TABLE parent(a TEXT, b INT, c, PRIMARY KEY (b, a)) WITHOUT ROWID;
+             CREATE TABLE Child(id INTEGER PRIMARY KEY, pb INT NOT NULL DEFAULT 7, pa TEXT, g AS (pb * 2) STORED UNIQUE,
+                                up INTEGER REFERENCES child, FOREIGN KEY (pb, pa) REFERENCES PARENT);
+             CREATE INDEX by_expression ON child (lower(pa), pb);
+             CREATE VIEW v AS SELECT id, pa FROM child;
+             CREATE TABLE doomed(x); CREATE VIEW broken AS SELECT x FROM doomed; DROP TABLE doomed;
+             CREATE VIRTUAL TABLE search USING fts5(title);
+             CREATE TRIGGER watch AFTER INSERT ON child BEGIN SELECT 1; END;
+             INSERT INTO child(pb) SELECT 7 FROM json_each('[1,2,3]') LIMIT 1; ANALYZE;",
+        );
+        let mut session = db.session().await;
+        let catalog = session.catalog().await.unwrap();
+        assert_eq!((catalog.database.as_str(), &catalog.search_path), ("test.db", &vec!["main".to_owned()]));
+        let main = &catalog.schemas[0];
+        let names: Vec<&str> = main.relations.iter().map(|r| r.name.as_str()).collect();
+        assert_eq!(names[..4], ["Child", "broken", "parent", "search"]);
+        assert!(names.contains(&"v") && !names.iter().any(|name| name.starts_with("sqlite_")));
+
+        let child = relation(main, "Child");
+        let columns: Vec<_> = child.columns.iter().map(|c| (c.name.as_str(), c.type_name.as_str(), c.not_null, c.primary_key)).collect();
+        assert_eq!(
+            columns,
+            [
+                ("id", "INTEGER", false, 1),
+                ("pb", "INT", true, 0),
+                ("pa", "TEXT", false, 0),
+                ("g", "", false, 0),
+                ("up", "INTEGER", false, 0)
+            ]
+        );
+        assert_eq!(child.columns[1].default.as_deref(), Some("7"));
+        let keys: Vec<_> = child.foreign_keys.iter().map(|k| (k.columns.join(), k.ref_relation.as_str(), k.ref_columns.join())).collect();
+        assert_eq!(keys, [("up".into(), "Child", "id".into()), ("pb,pa".to_owned(), "parent", "b,a".to_owned())]);
+        let indexes: Vec<_> = child.indexes.iter().map(|i| (i.columns.join(), i.unique)).collect();
+        assert_eq!(indexes, [(",pb".to_owned(), false), ("g".to_owned(), true)]);
+        assert_eq!(child.triggers, ["watch"]);
+        assert_eq!(child.estimated_rows, Some(1));
+        assert_eq!((relation(main, "v").kind, relation(main, "v").columns.len()), (RelationKind::View, 2));
+        assert!(relation(main, "broken").columns.is_empty());
+        assert_eq!(relation(main, "search").columns[0].name, "title");
+    }
+
+    #[tokio::test]
+    async fn hostile_names_and_attached_files_are_told() {
+        let db = Db::new(r#"CREATE TABLE "a""b'; DROP TABLE x; --" ("""" TEXT, "naïve 列" INT, "" BLOB); CREATE TABLE "select"(x);"#);
+        let mut session = db.session().await;
+        run(&mut session, &[r#"ATTACH ':memory:' AS "x""y""#, r#"CREATE TABLE "x""y".t(c REFERENCES t)"#, "CREATE TEMP TABLE tt(z)"]).await;
+        let catalog = session.catalog().await.unwrap();
+        assert_eq!(catalog.search_path, ["temp", "main", "x\"y"]);
+        let by_name = |name: &str| catalog.schemas.iter().find(|schema| schema.name == name).unwrap();
+        let hostile = relation(by_name("main"), "a\"b'; DROP TABLE x; --");
+        assert_eq!(hostile.columns.iter().map(|c| c.name.as_str()).collect::<Vec<_>>(), ["\"", "naïve 列", ""]);
+        assert_eq!(relation(by_name("x\"y"), "t").foreign_keys[0].ref_schema, "x\"y");
+        assert_eq!(relation(by_name("temp"), "tt").columns[0].name, "z");
+    }
+
+    #[tokio::test]
+    async fn a_read_only_connection_has_the_same_catalog() {
+        let db = Db::new("CREATE TABLE t(a INTEGER PRIMARY KEY, b REFERENCES t); CREATE INDEX i ON t(b); ANALYZE;");
+        assert_eq!(db.read_only().await.catalog().await.unwrap(), db.session().await.catalog().await.unwrap());
+    }
+
+    trait Join {
+        fn join(&self) -> String;
+    }
+
+    impl Join for Vec<String> {
+        fn join(&self) -> String {
+            self.as_slice().join(",")
+        }
+    }
 }
