@@ -111,6 +111,8 @@ pub struct StoredPage {
     pub bytes: Bytes,
     /// A strong entity tag, quotes and all.
     pub etag: String,
+    /// CRC-32 (IEEE) of the bytes, for the reader to check them by.
+    pub crc32: u32,
 }
 
 /// What [`Runs::start`] came to.

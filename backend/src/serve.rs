@@ -29,6 +29,7 @@ pub async fn run(config: Config) -> Result<(), String> {
     let clock = Clock::system();
     let instance = Instance::claim(&config.data).map_err(|e| e.to_string())?;
     let (port, listeners) = listen(config.port).await?;
+    crate::engine::dial::own::note(port);
     let codes = instance.launch_codes().map_err(|e| unusable(&config.data, &e))?;
     let app = open(&config, port, codes, clock).await?;
     let stopping = app.stopping.clone();

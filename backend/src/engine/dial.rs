@@ -3,6 +3,7 @@
 //! Invariant: no other module of the engines opens a socket, so that the policy can't be passed by. It knows no database's protocol.
 //! Start at [`Address::open`]; TLS is put on an open link by [`tls::client`].
 
+pub mod own;
 pub mod tls;
 
 use std::net::{IpAddr, SocketAddr};
@@ -92,7 +93,7 @@ async fn open_tcp(host: &str, port: u16) -> Result<TcpStream, DialError> {
     let no_address = |reason: String| DialError::NoAddress { host: host.to_owned(), reason };
     let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
     let addresses: Vec<SocketAddr> = lookup_host((bare, port)).await.map_err(|error| no_address(error.to_string()))?.collect();
-    if let Some(refused) = addresses.iter().find(|address| is_refused(address.ip())) {
+    if let Some(refused) = addresses.iter().find(|address| is_refused(address.ip()) || own::is_own(address)) {
         return Err(DialError::Refused { address: refused.ip() });
     }
     let mut last = no_address("the name is empty".to_owned());

@@ -96,6 +96,23 @@ mod tests {
         );
     }
 
+    #[tokio::test]
+    async fn a_panic_is_a_problem_with_every_header() {
+        use axum::routing::get;
+        use tower::ServiceExt as _;
+        async fn fails() -> StatusCode {
+            panic!("on purpose")
+        }
+        let router = axum::Router::new().route("/", get(fails)).layer(axum::middleware::from_fn(finish));
+        let response = router.oneshot(Request::new(axum::body::Body::empty())).await.unwrap();
+        assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
+        assert_eq!(response.headers().get(X_CONTENT_TYPE_OPTIONS).unwrap(), "nosniff");
+        assert_eq!(response.headers().get(CONTENT_TYPE).unwrap(), problem::MEDIA_TYPE);
+        let body = axum::body::to_bytes(response.into_body(), 4_096).await.unwrap();
+        let problem: shared::problem::Problem = serde_json::from_slice(&body).unwrap();
+        assert!(problem.request_id.is_some() && !problem.message.contains("on purpose"));
+    }
+
     #[test]
     fn an_error_is_never_stored_even_where_the_thing_itself_would_be() {
         let mut headers = HeaderMap::new();

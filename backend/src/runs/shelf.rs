@@ -81,7 +81,7 @@ impl Shelf {
         };
         let bytes = self.segment.read(&record).await.map_err(|error| read_problem(&error))?;
         let etag = format!("\"{run}-{n}-{:08x}\"", record.crc());
-        Ok(StoredPage { bytes, etag })
+        Ok(StoredPage { bytes, etag, crc32: record.crc() })
     }
 
     /// The whole value of a cell that was cut; `None` for a cell that stands whole in its page.

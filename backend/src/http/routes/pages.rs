@@ -9,15 +9,18 @@ use crate::runs::{StoredPage, WholeCell};
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::header::{CONTENT_TYPE, ETAG};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use shared::ids::RunId;
 use shared::page;
 use shared::problem::Problem;
 
+/// CRC-32 (IEEE) of a page's bytes, eight hexadecimal digits.
+const CHECKSUM_HEADER: HeaderName = HeaderName::from_static("sheaf-page-crc32");
+
 /// Page `n`, waiting until it is read if it is still to come. The same bytes and entity tag until the run is closed.
 #[utoipa::path(get, path = "/api/v1/runs/{id}/pages/{n}", tag = "runs", params(("id" = RunId, Path), ("n" = u32, Path)), responses(
-    (status = 200, content((Vec<u8> = "application/vnd.apache.arrow.stream")), headers(("ETag" = String))),
+    (status = 200, content((Vec<u8> = "application/vnd.apache.arrow.stream")), headers(("ETag" = String), ("Sheaf-Page-Crc32" = String))),
     (status = 304), (status = 404, body = Problem), (status = 409, body = Problem), (status = 410, body = Problem)))]
 pub async fn page(
     State(app): State<App>,
@@ -33,9 +36,11 @@ pub async fn page(
     Ok(send(page))
 }
 
-/// A page as a body. Its length goes ahead of it, so a transfer that breaks off is seen.
+/// A page as a body. Its length goes ahead of it, so a transfer that breaks off is seen; and its checksum, so is one that was damaged.
 pub fn send(page: StoredPage) -> Response {
-    ([(CONTENT_TYPE, page::MEDIA_TYPE.to_owned()), (ETAG, page.etag)], Body::from(page.bytes)).into_response()
+    let checksum = (CHECKSUM_HEADER, format!("{:08x}", page.crc32));
+    let media_type = (CONTENT_TYPE, page::MEDIA_TYPE.to_owned());
+    ([media_type, (ETAG, page.etag), checksum], Body::from(page.bytes)).into_response()
 }
 
 /// One whole value, where its page has it cut. Text as UTF-8, bytes as they are, 204 for NULL.

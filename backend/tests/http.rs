@@ -1,0 +1,13 @@
+//! The API in process: the whole router, with the real store, runs and SQLite behind it, called without a socket.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)] // A panic is a test's report.
+
+#[path = "http/bodies.rs"]
+mod bodies;
+#[path = "http/connections.rs"]
+mod connections;
+#[path = "http/runs.rs"]
+mod runs;
+#[path = "http/sign_in.rs"]
+mod sign_in;
+#[path = "http/support.rs"]
+mod support;
