@@ -74,6 +74,11 @@ impl Server {
         text(&self.log)
     }
 
+    /// Waits until it has ended by itself.
+    pub fn wait(&mut self) -> io::Result<std::process::ExitStatus> {
+        self.child.wait()
+    }
+
     /// A client on a connection of its own.
     pub async fn client(&self) -> io::Result<Client> {
         Client::connect(self.address).await

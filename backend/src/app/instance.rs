@@ -42,7 +42,7 @@ impl Instance {
         create_private_folder(data).map_err(TryLockError::Error)?;
         let folder = data.join(FOLDER);
         create_private_folder(&folder).map_err(TryLockError::Error)?;
-        let lock = File::create(folder.join("lock")).map_err(TryLockError::Error)?;
+        let lock = open_private(&folder.join("lock")).map_err(TryLockError::Error)?;
         lock.try_lock()?;
         Ok(Self { folder, _lock: lock })
     }
@@ -77,6 +77,14 @@ impl Instance {
             std::fs::remove_file(self.folder.join(name)).ok();
         }
     }
+}
+
+fn open_private(file: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(file)
 }
 
 /// A fresh link for the server that runs on a data folder; the `Err` is one sentence for the terminal.
