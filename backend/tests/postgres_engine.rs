@@ -7,7 +7,17 @@ mod cluster;
 #[path = "support/relay.rs"]
 mod relay;
 
+#[path = "postgres_engine/catalog.rs"]
+mod catalog;
+#[path = "postgres_engine/ends.rs"]
+mod ends;
+#[path = "postgres_engine/paging.rs"]
+mod paging;
 #[path = "postgres_engine/setting.rs"]
 mod setting;
+#[path = "postgres_engine/sign_in.rs"]
+mod sign_in;
 #[path = "postgres_engine/statements.rs"]
 mod statements;
+#[path = "postgres_engine/types.rs"]
+mod types;

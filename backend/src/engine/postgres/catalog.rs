@@ -54,7 +54,7 @@ const INDEXES: &str = "SELECT i.indrelid, c.relname, i.indisunique, i.indkey \
 const TRIGGERS: &str = "SELECT t.tgrelid, t.tgname FROM pg_catalog.pg_trigger t WHERE NOT t.tgisinternal ORDER BY t.tgrelid, t.tgname";
 
 /// Of the system's own only what a statement can call: nothing that takes or gives `internal` or C strings.
-const ROUTINES: &str = "SELECT p.pronamespace, p.proname, pg_catalog.pg_get_function_identity_arguments(p.oid), \
+const ROUTINES: &str = "SELECT p.pronamespace, p.proname, pg_catalog.pg_get_function_arguments(p.oid), \
         pg_catalog.pg_get_function_result(p.oid) \
     FROM pg_catalog.pg_proc p \
     WHERE p.pronamespace <> 'pg_catalog'::pg_catalog.regnamespace \

@@ -124,6 +124,8 @@ impl PostgresSession {
 
     /// What came while nobody asked: settings, notices, or the end.
     pub(super) async fn look_for_news(&mut self) -> Result<(), EngineError> {
+        // Lets the runtime look at its sockets once, so that what has arrived is seen.
+        tokio::task::yield_now().await;
         while let Some(event) = self.next_event().now_or_never() {
             let error = match event {
                 Ok(Event::Other) => continue,

@@ -1,1 +1,42 @@
+use super::*;
 
+fn row(values: &[&str]) -> TextRow {
+    values.iter().map(|value| (*value != "-").then(|| (*value).to_owned())).collect()
+}
+
+#[test]
+fn rows_become_a_tree() {
+    let mut answers = Answers::default();
+    answers.take(DATABASE, row(&["shop"]));
+    answers.take(SEARCH_PATH, row(&["public"]));
+    answers.take(SCHEMAS, row(&["1", "public", "f"]));
+    answers.take(RELATIONS, row(&["10", "1", "a", "r", "3", "words"]));
+    answers.take(RELATIONS, row(&["11", "1", "b", "v", "-", "-"]));
+    answers.take(COLUMNS, row(&["10", "1", "id", "integer", "t", "-", "-"]));
+    answers.take(COLUMNS, row(&["10", "3", "parent", "integer", "f", "0", "up"]));
+    answers.take(KEYS, row(&["10", "p", "{1}", "0", "-"]));
+    answers.take(KEYS, row(&["10", "f", "{3}", "10", "{1}"]));
+    answers.take(INDEXES, row(&["10", "a_pkey", "t", "1 0"]));
+    answers.take(TRIGGERS, row(&["10", "watch"]));
+    answers.take(ROUTINES, row(&["1", "f", "a int", "-"]));
+    assert_eq!(answers.origins()[&(10, 3)], "public.a.parent");
+    let catalog = answers.into_catalog();
+    let [a, b] = catalog.schemas[0].relations.as_slice() else { panic!("{catalog:?}") };
+    assert_eq!((a.estimated_rows, a.columns[0].primary_key, b.kind), (Some(3), 1, RelationKind::View));
+    assert_eq!((a.foreign_keys[0].columns[0].as_str(), a.foreign_keys[0].ref_columns[0].as_str()), ("parent", "id"));
+    assert_eq!(a.indexes[0].columns, ["id", ""]);
+    assert_eq!(catalog.schemas[0].routines[0].returns, "");
+}
+
+#[test]
+fn rows_about_what_is_not_there_are_left_out() {
+    let mut answers = Answers::default();
+    answers.take(COLUMNS, row(&["10", "1", "id", "integer", "t", "-", "-"]));
+    answers.take(KEYS, row(&["10", "f", "{3}", "10", "{1}"]));
+    answers.take(RELATIONS, row(&["10", "9", "lost", "r", "-", "-"]));
+    answers.take(INDEXES, row(&["11", "i", "t", "1"]));
+    answers.take(SCHEMAS, row(&["not a number"]));
+    answers.take(ROUTINES, row(&[]));
+    answers.take(99, row(&["1"]));
+    assert_eq!(answers.into_catalog(), Catalog::default());
+}

@@ -1,0 +1,121 @@
+//! The catalog: everything in one round trip.
+
+use crate::cluster::clusters;
+use crate::relay::Relay;
+use crate::setting::{connect, run, session, target};
+use shared::wire::catalog::{Catalog, Relation, RelationKind, Schema};
+use std::time::{Duration, Instant};
+
+fn schema<'a>(catalog: &'a Catalog, name: &str) -> &'a Schema {
+    catalog.schemas.iter().find(|schema| schema.name == name).unwrap()
+}
+
+fn relation<'a>(schema: &'a Schema, name: &str) -> &'a Relation {
+    schema.relations.iter().find(|relation| relation.name == name).unwrap()
+}
+
+const SHOP: &str = "drop schema if exists shop cascade; create schema shop; set search_path = shop;
+create table customers (id bigint primary key, name varchar(40) not null default 'niemand', gone int, born timestamptz(3));
+alter table customers drop column gone;
+comment on table customers is 'Who buys'; comment on column customers.name is 'As on the bill';
+create table orders (customer bigint references customers, line int, total numeric(12,2), doubled numeric generated always as (total * 2) stored,
+    primary key (line, customer));
+create table notes (a int, b bigint, foreign key (a, b) references orders (line, customer));
+create unique index by_name on customers (lower(name), id);
+create view names as select name from customers;
+create materialized view names_kept as select name from customers;
+create function shout(word text, times int = 1) returns text language sql as 'select $1';
+create procedure tidy() language sql as 'select 1';
+create function on_change() returns trigger language plpgsql as 'begin return new; end';
+create trigger changed before update on customers for each row execute function on_change();
+create table parts (n int) partition by range (n); create table parts_1 partition of parts for values from (0) to (10);
+analyze customers;";
+
+#[tokio::test]
+async fn names_types_and_keys_come_in_one_round_trip() {
+    for cluster in clusters() {
+        cluster.psql("postgres", SHOP);
+        let relay = Relay::start(cluster.port, Duration::ZERO).await;
+        let mut session = connect(&target(relay.port, "postgres")).await.unwrap();
+        run(session.as_mut(), "set search_path = shop, public").await.unwrap();
+        relay.passed();
+        let catalog = session.catalog().await.unwrap();
+        assert_eq!(relay.passed().flights, 1);
+        assert_eq!(catalog.database, "postgres");
+        assert_eq!(catalog.search_path, ["pg_catalog", "shop", "public"]);
+        let shop = schema(&catalog, "shop");
+        assert!(!shop.system && schema(&catalog, "pg_catalog").system && schema(&catalog, "information_schema").system);
+        let names: Vec<(&str, RelationKind)> = shop.relations.iter().map(|relation| (relation.name.as_str(), relation.kind)).collect();
+        let table = RelationKind::Table;
+        assert_eq!(
+            names,
+            [
+                ("customers", table),
+                ("names", RelationKind::View),
+                ("names_kept", RelationKind::MaterializedView),
+                ("notes", table),
+                ("orders", table),
+                ("parts", table),
+                ("parts_1", table),
+            ]
+        );
+        let customers = relation(shop, "customers");
+        assert_eq!((customers.comment.as_deref(), customers.estimated_rows), (Some("Who buys"), Some(0)));
+        let columns: Vec<_> =
+            customers.columns.iter().map(|c| (c.name.as_str(), c.type_name.as_str(), c.not_null, c.primary_key)).collect();
+        assert_eq!(columns, [("id", "int8", true, 1), ("name", "varchar(40)", true, 0), ("born", "timestamptz(3)", false, 0)]);
+        assert_eq!(customers.columns[1].default.as_deref(), Some("'niemand'::character varying"));
+        assert_eq!(customers.columns[1].comment.as_deref(), Some("As on the bill"));
+        let indexes: Vec<_> = customers.indexes.iter().map(|i| (i.name.as_str(), i.columns.join(","), i.unique)).collect();
+        assert_eq!(indexes, [("by_name", ",id".to_owned(), true), ("customers_pkey", "id".to_owned(), true)]);
+        assert_eq!(customers.triggers, ["changed"]);
+        let orders = relation(shop, "orders");
+        assert_eq!([orders.columns[0].primary_key, orders.columns[1].primary_key], [2, 1]);
+        assert_eq!(orders.columns[3].default, None, "a generated column has no default");
+        let key = &relation(shop, "notes").foreign_keys[0];
+        assert_eq!(
+            (key.columns.join(","), key.ref_relation.as_str(), key.ref_columns.join(",")),
+            ("a,b".into(), "orders", "line,customer".into())
+        );
+        let routines: Vec<_> = shop.routines.iter().map(|r| (r.name.as_str(), r.arguments.as_str(), r.returns.as_str())).collect();
+        assert_eq!(routines, [("on_change", "", "trigger"), ("shout", "word text, times integer DEFAULT 1", "text"), ("tidy", "", "")]);
+        assert!(schema(&catalog, "pg_catalog").routines.iter().any(|routine| routine.name == "generate_series"));
+        assert!(relation(schema(&catalog, "pg_catalog"), "pg_class").columns.iter().any(|column| column.name == "relname"));
+    }
+}
+
+#[tokio::test]
+async fn two_thousand_tables_are_read_whole() {
+    for cluster in clusters() {
+        cluster.psql("postgres", "drop database if exists large");
+        cluster.psql("postgres", "create database large");
+        let make = "do $$ begin for t in 1..2000 loop
+            execute format('create table t%s (id int primary key, parent int references t%s, a text, b numeric(9,2), c date, d jsonb)', t, greatest(t - 1, 1));
+            if t % 400 = 0 then commit; end if; end loop; end $$";
+        cluster.psql("large", make);
+        let mut target = target(cluster.port, "postgres");
+        target.fields.database = Some("large".to_owned());
+        let mut session = connect(&target).await.unwrap();
+        let start = Instant::now();
+        let catalog = session.catalog().await.unwrap();
+        println!("catalog of 2,000 tables: {:?}", start.elapsed());
+        let public = schema(&catalog, "public");
+        assert_eq!(public.relations.len(), 2_000);
+        assert!(public.relations.iter().all(|relation| relation.columns.len() == 6 && relation.foreign_keys.len() == 1));
+        session.close().await;
+        cluster.psql("postgres", "drop database large");
+    }
+}
+
+#[tokio::test]
+async fn a_catalog_in_a_failed_transaction_is_refused_and_leaves_the_session_as_it_was() {
+    for cluster in clusters() {
+        let mut session = session(cluster).await;
+        run(session.as_mut(), "begin").await.unwrap();
+        run(session.as_mut(), "select 1/0").await.unwrap_err();
+        let error = session.catalog().await.unwrap_err();
+        assert_eq!(error.problem.sqlstate.as_deref(), Some("25P02"));
+        run(session.as_mut(), "rollback").await.unwrap();
+        assert!(!session.catalog().await.unwrap().schemas.is_empty());
+    }
+}

@@ -1,0 +1,120 @@
+//! A statement that is stopped, and a link that is lost.
+
+use crate::cluster::{Cluster, bins, clusters};
+use crate::relay::Relay;
+use crate::setting::{PAGE, connect, run, session, target, value};
+use backend::engine::{Fate, Session};
+use shared::problem::ErrorCode;
+use std::time::Duration;
+
+/// Waits until a statement of this text runs on the server.
+async fn wait_until_running(cluster: &Cluster, text: &str) {
+    let mut watcher = session(cluster).await;
+    let running = format!("select count(*) from pg_stat_activity where state = 'active' and query = $text${text}$text$");
+    while value(watcher.as_mut(), &running).await == "0" {}
+    watcher.close().await;
+}
+
+#[tokio::test]
+async fn a_cancel_stops_what_runs_and_only_that() {
+    for cluster in clusters() {
+        let mut session = session(cluster).await;
+        let handle = session.cancel_handle();
+        let text = "select pg_sleep(600), 'cancelled'";
+        let (stopped, _) = tokio::join!(run(session.as_mut(), text), async {
+            wait_until_running(cluster, text).await;
+            handle.cancel().await.unwrap();
+        });
+        let error = stopped.unwrap_err();
+        assert!(error.cancelled);
+        assert_eq!((error.fate, error.problem.sqlstate.as_deref()), (Fate::Idle, Some("57014")));
+        handle.cancel().await.unwrap();
+        assert_eq!(value(session.as_mut(), "select 1").await, "1");
+        run(session.as_mut(), "set statement_timeout = 20").await.unwrap();
+        let error = run(session.as_mut(), "select pg_sleep(600)").await.unwrap_err();
+        assert!(!error.cancelled, "a timeout is the server's, not the person's");
+        assert_eq!(error.problem.sqlstate.as_deref(), Some("57014"));
+    }
+}
+
+#[tokio::test]
+async fn a_cancel_stops_a_fetch_that_runs() {
+    for cluster in clusters() {
+        let mut session = session(cluster).await;
+        let handle = session.cancel_handle();
+        let text = "select n, case when n > 1500 then pg_sleep(600) end from generate_series(1, 3000) n";
+        session.execute(text, PAGE).await.unwrap();
+        assert_eq!(session.fetch(PAGE).await.unwrap().batch.num_rows(), 1_000);
+        let (stopped, _) = tokio::join!(session.fetch(PAGE), async {
+            wait_until_running(cluster, text).await;
+            handle.cancel().await.unwrap();
+        });
+        assert!(stopped.unwrap_err().cancelled);
+        assert_eq!(value(session.as_mut(), "select 1").await, "1");
+    }
+}
+
+#[tokio::test]
+async fn a_backend_that_is_ended_says_why_and_its_session_is_over() {
+    for cluster in clusters() {
+        let mut session = session(cluster).await;
+        let text = "select pg_sleep(600), 'ended'";
+        let (stopped, _) = tokio::join!(run(session.as_mut(), text), async {
+            wait_until_running(cluster, text).await;
+            cluster.psql("postgres", &format!("select pg_terminate_backend(pid) from pg_stat_activity where query = $text${text}$text$"));
+        });
+        let error = stopped.unwrap_err();
+        assert_eq!((error.fate, error.problem.code), (Fate::Unknown, ErrorCode::ConnectionLost));
+        assert_eq!(error.problem.message, "terminating connection due to administrator command");
+        assert_eq!(session.execute("select 1", PAGE).await.unwrap_err().fate, Fate::NotSent);
+    }
+}
+
+#[tokio::test]
+async fn a_session_whose_server_went_away_while_idle_sends_nothing() {
+    for cluster in clusters() {
+        let mut session = session(cluster).await;
+        let pid = value(session.as_mut(), "select pg_backend_pid()").await;
+        cluster.psql("postgres", &format!("select pg_terminate_backend({pid}, 10000)"));
+        let error = session.execute("create table never (n int)", PAGE).await.unwrap_err();
+        assert_eq!((error.fate, error.problem.code), (Fate::NotSent, ErrorCode::ConnectionLost));
+        assert_eq!(cluster.psql("postgres", "select to_regclass('never') is null"), "t\n");
+    }
+}
+
+#[tokio::test]
+async fn a_link_cut_in_mid_statement_leaves_its_fate_unknown() {
+    for cluster in clusters() {
+        let relay = Relay::start(cluster.port, Duration::ZERO).await;
+        let mut session = connect(&target(relay.port, "postgres")).await.unwrap();
+        let text = "select pg_sleep(1), 'cut'";
+        let (stopped, _) = tokio::join!(run(session.as_mut(), text), async {
+            wait_until_running(cluster, text).await;
+            relay.cut();
+        });
+        let error = stopped.unwrap_err();
+        assert_eq!((error.fate, error.problem.code), (Fate::Unknown, ErrorCode::ConnectionLost));
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_crashes_in_mid_result_is_told_and_the_next_connect_is_refused() {
+    let Some(bin) = bins().pop() else { return };
+    let cluster = tokio::task::spawn_blocking(move || Cluster::start(&bin)).await.unwrap();
+    let mut session = session(&cluster).await;
+    let target = target(cluster.port, "postgres");
+    session.execute("select generate_series(1, 1000000)", PAGE).await.unwrap();
+    assert_eq!(session.fetch(PAGE).await.unwrap().batch.num_rows(), 1_000);
+    tokio::task::spawn_blocking(move || cluster.stop()).await.unwrap();
+    let error = next_error(session.as_mut()).await;
+    assert_eq!((error.fate, error.problem.code), (Fate::Unknown, ErrorCode::ConnectionLost));
+    assert_eq!(connect(&target).await.err().unwrap().problem.code, ErrorCode::ConnectFailed);
+}
+
+async fn next_error(session: &mut dyn Session) -> backend::engine::EngineError {
+    loop {
+        if let Err(error) = session.fetch(PAGE).await {
+            return error;
+        }
+    }
+}

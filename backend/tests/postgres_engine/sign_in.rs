@@ -1,0 +1,119 @@
+//! Being let in, and being told why not.
+
+use crate::cluster::{PASSWORD, clusters};
+use crate::setting::{connect, target, value, with_password};
+use backend::engine::{Fate, Target};
+use shared::problem::ErrorCode;
+use shared::wire::connection::{Tls, TlsMode};
+
+async fn refusal(target: &Target) -> (ErrorCode, String) {
+    let error = connect(target).await.err().expect("let in");
+    assert_eq!(error.fate, Fate::NotSent);
+    assert!(!format!("{error:?}").contains("55"), "the password is in {error:?}");
+    (error.problem.code, error.problem.message)
+}
+
+#[tokio::test]
+async fn every_way_of_signing_in_works_and_refuses() {
+    for cluster in clusters() {
+        for user in ["scram_user", "md5_user", "clear_user"] {
+            let target = target(cluster.port, user);
+            let mut session = connect(&with_password(target.clone(), PASSWORD)).await.unwrap();
+            assert_eq!(value(session.as_mut(), "select current_user").await, user);
+            let (code, message) = refusal(&with_password(target.clone(), "not55it")).await;
+            assert_eq!((code, message), (ErrorCode::AuthenticationFailed, format!("password authentication failed for user \"{user}\"")));
+            assert_eq!(refusal(&target).await.0, ErrorCode::PasswordNeeded);
+        }
+        let (code, message) = refusal(&target(cluster.port, "nobody_user")).await;
+        assert_eq!(code, ErrorCode::AuthenticationFailed);
+        assert!(message.contains("pg_hba.conf rejects connection"), "{message}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_not_there_is_named() {
+    for cluster in clusters() {
+        let mut absent = target(cluster.port, "postgres");
+        absent.fields.database = Some("absent".to_owned());
+        assert_eq!(refusal(&absent).await, (ErrorCode::ConnectFailed, "database \"absent\" does not exist".to_owned()));
+    }
+    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let (code, message) = refusal(&target(nobody, "postgres")).await;
+    assert_eq!(code, ErrorCode::ConnectFailed);
+    assert!(message.starts_with(&format!("cannot connect to 127.0.0.1:{nobody}: ")), "{message}");
+    let mut unnamed = target(nobody, "postgres");
+    unnamed.fields.host = Some("169.254.169.254".to_owned());
+    assert_eq!(refusal(&unnamed).await, (ErrorCode::ConnectFailed, "169.254.169.254 is not an address that Sheaf connects to".to_owned()));
+}
+
+#[tokio::test]
+async fn a_server_of_another_kind_is_an_error_not_a_hang() {
+    for answer in
+        [b"HTTP/1.1 400 Bad Request\r\n\r\n".as_slice(), b"", b"R\0\0\0\x08\0\0\0\x63", b"Z\0\0\0\x05I", b"\xff\xff\xff\xff\xff\xff"]
+    {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        tokio::spawn(async move {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut asked = [0; 1024];
+            let _ = tokio::io::AsyncReadExt::read(&mut stream, &mut asked).await;
+            let _ = tokio::io::AsyncWriteExt::write_all(&mut stream, answer).await;
+        });
+        let error = connect(&target(port, "postgres")).await.err().unwrap();
+        assert!(matches!(error.problem.code, ErrorCode::ConnectFailed | ErrorCode::AuthenticationFailed), "{error:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_unix_socket_is_a_host_that_is_a_folder() {
+    for cluster in clusters() {
+        let mut target = target(cluster.port, "postgres");
+        target.fields.host = Some(cluster.folder.display().to_string());
+        let mut session = connect(&target).await.unwrap();
+        assert_eq!(value(session.as_mut(), "select inet_client_addr() is null").await, "t");
+        target.fields.host = Some("/nowhere".to_owned());
+        let (code, message) = refusal(&target).await;
+        assert_eq!(code, ErrorCode::ConnectFailed);
+        assert!(message.contains("/nowhere/.s.PGSQL."), "{message}");
+    }
+}
+
+#[tokio::test]
+async fn tls_verifies_what_its_mode_says() {
+    for cluster in clusters() {
+        let Some(authority) = cluster.authority() else {
+            println!("no openssl here: TLS is not tried");
+            return;
+        };
+        let asked = |host: &str, mode: TlsMode, ca: Option<String>| {
+            let mut target = with_password(target(cluster.port, "tls_user"), PASSWORD);
+            target.fields.host = Some(host.to_owned());
+            target.fields.tls = Some(Tls { mode, ca });
+            target
+        };
+        let good = [
+            asked("127.0.0.1", TlsMode::Encrypt, None),
+            asked("127.0.0.1", TlsMode::VerifyAuthority, Some(authority.clone())),
+            asked("localhost", TlsMode::VerifyName, Some(authority.clone())),
+        ];
+        for target in good {
+            let mut session = connect(&target).await.unwrap();
+            let ssl = "select ssl from pg_stat_ssl where pid = pg_backend_pid()";
+            assert_eq!(value(session.as_mut(), ssl).await, "t");
+            session.cancel_handle().cancel().await.unwrap();
+            assert_eq!(value(session.as_mut(), "select 1").await, "1");
+        }
+        let bad = [
+            asked("127.0.0.1", TlsMode::VerifyName, Some(authority.clone())),
+            asked("127.0.0.1", TlsMode::VerifyAuthority, None),
+            asked("localhost", TlsMode::VerifyName, None),
+            asked("localhost", TlsMode::VerifyName, Some("no certificate".to_owned())),
+        ];
+        for target in bad {
+            let (code, message) = refusal(&target).await;
+            assert_eq!(code, ErrorCode::ConnectFailed);
+            assert!(message.contains("TLS with "), "{message}");
+        }
+        assert_eq!(refusal(&asked("127.0.0.1", TlsMode::Off, None)).await.0, ErrorCode::AuthenticationFailed);
+    }
+}
