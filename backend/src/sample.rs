@@ -42,9 +42,14 @@ pub enum SampleError {
     Sqlite(#[from] rusqlite::Error),
 }
 
+/// Where the sample database is, or will be.
+pub fn path(data_dir: &Path) -> PathBuf {
+    data_dir.join(FILE_NAME)
+}
+
 /// The sample database's file, made if it isn't there. Blocks for a second or two the first time.
 pub fn ensure(data_dir: &Path) -> Result<PathBuf, SampleError> {
-    let path = data_dir.join(FILE_NAME);
+    let path = path(data_dir);
     if path.exists() {
         return Ok(path);
     }

@@ -8,15 +8,17 @@ use crate::access::throttle::Throttle;
 use crate::app::instance::{self, Instance};
 use crate::app::{App, Clock, Parts};
 use crate::config::{Browser, Config};
-use crate::connections::{Connections, Temporary};
+use crate::connections::{Connections, Temporary, source};
 use crate::http;
 use crate::runs::{Runs, RunsConfig};
+use crate::sample;
 use crate::store::Store;
 use std::io::{self, Write as _};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
 use std::time::Duration;
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 /// Attempts to find a port that is free on both loopback addresses.
@@ -67,7 +69,21 @@ async fn open(config: &Config, port: u16, launch_codes: LaunchCodes, clock: Cloc
 
 /// The connections of the command line; with none, the sample.
 fn temporary(config: &Config) -> Vec<Temporary> {
-    config.sources.clone()
+    if config.sources.is_empty() { vec![sample(&config.data)] } else { config.sources.clone() }
+}
+
+/// The sample; the first time it is made beside the start, and whoever opens it waits for it.
+fn sample(data: &Path) -> Temporary {
+    let (made, making) = watch::channel(None);
+    let folder = data.to_owned();
+    tokio::task::spawn_blocking(move || {
+        let outcome = sample::ensure(&folder);
+        if let Err(cause) = &outcome {
+            tracing::warn!(%cause, "no sample database");
+        }
+        made.send_replace(Some(outcome.map(drop).map_err(|cause| cause.to_string())));
+    });
+    source::sample(&sample::path(data), making)
 }
 
 /// Listens on both loopback addresses at the same port; the port that it came to be.

@@ -7,6 +7,7 @@ use crate::engine::Password;
 use shared::ids::ConnectionId;
 use shared::wire::connection::{ConnectionFields, EngineKind, Tls, TlsMode};
 use std::path::Path;
+use tokio::sync::watch;
 use url::Url;
 
 /// What every SQLite file begins with; an empty file is one too.
@@ -22,6 +23,13 @@ pub fn read(argument: &str) -> Result<Temporary, String> {
     validate::check(&fields, password.is_some()).map_err(|problem| problem.message)?;
     let id = ConnectionId(format!("temporary-{:.16}", SecretHash::of(&identity(&fields)).hex()));
     Ok(Temporary { id, fields, password, making: None })
+}
+
+/// The sample database, which may still be being made.
+pub fn sample(path: &Path, making: watch::Receiver<Option<Result<(), String>>>) -> Temporary {
+    let path = Some(path.to_string_lossy().into_owned());
+    let fields = ConnectionFields { path, ..named("Sample shop", EngineKind::Sqlite) };
+    Temporary { id: ConnectionId("sample".to_owned()), fields, password: None, making: Some(making) }
 }
 
 /// What makes two sources the same; without the secret.
