@@ -5,4 +5,5 @@
 
 pub mod api;
 pub mod editor;
+pub mod grid;
 pub mod state;
