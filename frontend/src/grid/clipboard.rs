@@ -1,0 +1,212 @@
+//! Copying the selection as tab-separated text.
+//!
+//! Invariant: what is copied is exact and whole: rows that are not here are fetched, cut cells are fetched whole, and where that is
+//! not possible one sentence says so and the clipboard stays as it was.
+
+use super::held::HeldPage;
+use super::selection::{CellRange, Place};
+use super::source::RunSource;
+use super::ui::Note;
+use super::view::{Grid, GridView};
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use shared::format::{Cell, format_cell, hex};
+use shared::grid::copy::Tsv;
+use shared::problem::Problem;
+use std::ops::Range;
+use std::rc::Rc;
+use std::sync::Arc;
+use wasm_bindgen_futures::JsFuture;
+use web_sys::ClipboardEvent;
+
+/// Bytes of text that one copy may have; more is an export.
+const COPY_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// What is to be copied.
+pub struct Wanted {
+    rows: Vec<Range<u64>>,
+    columns: Vec<usize>,
+    /// The ranges, where there are several: their rows and columns cross in cells that none of them holds.
+    ranges: Option<Vec<CellRange>>,
+    /// The selection has rows that nobody has read.
+    open_ended: bool,
+}
+
+impl Wanted {
+    fn has(&self, row: u64, column: usize) -> bool {
+        self.ranges.as_ref().is_none_or(|ranges| ranges.iter().any(|range| range.contains(Place { row, column })))
+    }
+
+    fn row_count(&self) -> u64 {
+        self.rows.iter().map(|block| block.end - block.start).sum()
+    }
+}
+
+/// What stands in the way of copying at once.
+enum Gap {
+    Page(u32),
+    Cut { row: u64, column: usize },
+    TooLong,
+}
+
+enum Refusal {
+    Told(String),
+    Failed(Problem),
+}
+
+impl Grid {
+    /// The browser's copy: at once where every row is here.
+    pub fn copy_event(self, event: &ClipboardEvent) {
+        event.prevent_default();
+        event.stop_propagation();
+        let Some(text) = self.with(|view| view.copied.take().or_else(|| view.copy_now())).flatten() else {
+            return self.copy_later();
+        };
+        let taken = event.clipboard_data().and_then(|clipboard| clipboard.set_data("text/plain", &text).ok());
+        if taken.is_none() {
+            self.copy_later();
+        } else {
+            self.with(|view| view.tell_copied(&view.wanted()));
+        }
+    }
+
+    /// A command's copy.
+    pub fn copy_tsv(self) {
+        self.copy_later();
+    }
+
+    fn copy_later(self) {
+        let Some(wanted) = self.with(|view| view.wanted()) else { return };
+        self.ui.note.set(Some(Note::told(format!("Copying {}", rows_text(wanted.row_count())))));
+        spawn_local(async move {
+            match self.collect(&wanted).await {
+                Ok(text) => self.put(text, &wanted).await,
+                Err(Refusal::Told(sentence)) => self.ui.note.set(Some(Note::failed(sentence))),
+                Err(Refusal::Failed(problem)) => self.ui.note.set(Some(Note::failed(format!("Not copied: {}", problem.message)))),
+            }
+        });
+    }
+
+    /// Text of all rows, page by page; nothing but the text is kept of pages that were not here.
+    async fn collect(self, wanted: &Wanted) -> Result<String, Refusal> {
+        let gone = || Refusal::Told("The result is closed".to_owned());
+        let (source, page_rows) = self.with(|view| (view.source(), view.page_rows())).ok_or_else(gone)?;
+        let mut text = Tsv::new();
+        for block in &wanted.rows {
+            let mut row = block.start;
+            while row < block.end {
+                let n = u32::try_from(row / page_rows).map_err(|_| gone())?;
+                let page = match self.with(|view| view.cached(n)).ok_or_else(gone)? {
+                    Some(page) => page,
+                    None => Arc::new(HeldPage::new(source.page(n, None).await.map_err(Refusal::Failed)?)),
+                };
+                let end = block.end.min((u64::from(n) + 1) * page_rows);
+                for row in row..end {
+                    for column in &wanted.columns {
+                        self.add(&mut text, wanted, &page, &source, row, *column).await?;
+                    }
+                    text.end_row();
+                }
+                if text.bytes() > COPY_BYTES_MAX {
+                    return Err(Refusal::Told("The selection is over 64 MiB of text: select fewer rows".to_owned()));
+                }
+                row = end;
+            }
+        }
+        Ok(text.finish())
+    }
+
+    async fn add(self, text: &mut Tsv, wanted: &Wanted, page: &HeldPage, source: &Rc<dyn RunSource>, row: u64, column: usize) -> Result<(), Refusal> {
+        let added = self.with(|view| view.add_cell(text, wanted, page, row, column)).ok_or_else(|| Refusal::Told("The result is closed".to_owned()))?;
+        let Err(Gap::Cut { .. }) = added else { return Ok(()) };
+        let bytes = source.cell(row, u32::try_from(column).unwrap_or(u32::MAX)).await.map_err(Refusal::Failed)?;
+        let in_page = usize::try_from(row % self.with(|view| view.page_rows()).unwrap_or(1)).unwrap_or(usize::MAX);
+        let binary = self.with(|view| matches!(view.cell_of(page, in_page, column), Cell::Bytes(_))).unwrap_or(false);
+        let value = if binary { hex(&bytes) } else { String::from_utf8_lossy(&bytes).into_owned() };
+        text.cell(Some(&value));
+        Ok(())
+    }
+
+    async fn put(self, text: String, wanted: &Wanted) {
+        let written = match web_sys::window() {
+            Some(window) => JsFuture::from(window.navigator().clipboard().write_text(&text)).await.is_ok(),
+            None => false,
+        };
+        self.with(|view| {
+            if written {
+                view.tell_copied(wanted);
+            } else {
+                // The browser lets a page write to the clipboard only in the moment of a key: keep it for the next.
+                view.copied = Some(text);
+                self.ui.note.set(Some(Note::told(format!("{} ready: press the copy key again", rows_text(wanted.row_count())))));
+            }
+        });
+    }
+}
+
+impl GridView {
+    fn wanted(&self) -> Wanted {
+        let (known, columns) = (self.known_rows(), self.column_count());
+        let selection = self.selection();
+        let ranges = selection.ranges(columns);
+        let open_ended = !self.is_complete() && ranges.iter().any(|range| *range.rows.end() >= known);
+        let ranges = (ranges.len() > 1).then_some(ranges);
+        Wanted { ranges, rows: selection.row_blocks(known, columns), columns: selection.columns(columns), open_ended }
+    }
+
+    /// The text, if every row is here, whole, and not too long for one moment.
+    fn copy_now(&mut self) -> Option<String> {
+        let wanted = self.wanted();
+        self.collect_now(&wanted).ok()
+    }
+
+    fn collect_now(&mut self, wanted: &Wanted) -> Result<String, Gap> {
+        const AT_ONCE_BYTES_MAX: usize = 8 * 1024 * 1024;
+        let mut text = Tsv::new();
+        for row in wanted.rows.iter().cloned().flatten() {
+            let n = u32::try_from(row / self.page_rows()).unwrap_or(u32::MAX);
+            let page = self.cached(n).ok_or(Gap::Page(n))?;
+            for column in &wanted.columns {
+                self.add_cell(&mut text, wanted, &page, row, *column)?;
+            }
+            text.end_row();
+            if text.bytes() > AT_ONCE_BYTES_MAX {
+                return Err(Gap::TooLong);
+            }
+        }
+        Ok(text.finish())
+    }
+
+    fn add_cell(&self, text: &mut Tsv, wanted: &Wanted, page: &HeldPage, row: u64, column: usize) -> Result<(), Gap> {
+        let in_page = usize::try_from(row % self.page_rows()).unwrap_or(usize::MAX);
+        if !wanted.has(row, column) {
+            text.cell(None);
+        } else if page.cut_bytes(in_page, column).is_some() {
+            return Err(Gap::Cut { row, column });
+        } else {
+            text.cell(self.cell_of(page, in_page, column).text().as_deref());
+        }
+        Ok(())
+    }
+
+    /// A value of a page.
+    pub fn cell_of<'a>(&self, page: &'a HeldPage, row_in_page: usize, column: usize) -> Cell<'a> {
+        match (page.batch.columns().get(column), self.field(column)) {
+            (Some(values), Some(field)) => format_cell(values.as_ref(), field, row_in_page),
+            _ => Cell::Unreadable,
+        }
+    }
+
+    fn tell_copied(&self, wanted: &Wanted) {
+        let rows = wanted.row_count();
+        if wanted.open_ended {
+            self.tell(Note::told(format!("Copied the {} read so far; the result goes on", rows_text(rows))));
+        } else if rows > 1 || wanted.columns.len() > 1 {
+            self.tell(Note::told(format!("Copied {}", rows_text(rows))));
+        }
+    }
+}
+
+fn rows_text(rows: u64) -> String {
+    if rows == 1 { "1 row".to_owned() } else { format!("{rows} rows") }
+}

@@ -1,0 +1,141 @@
+//! What floats over the rows: a page that did not come, progress, a sentence, the question for a row number.
+//!
+//! Invariant: one clear message at a time, where it happened; each can be answered by a key.
+
+use super::ui::Reading;
+use super::view::Grid;
+use leptos::html;
+use leptos::prelude::*;
+use shared::problem::ErrorCode;
+use shared::wire::run::{RunState, RunStatus};
+
+/// A page of the window did not come.
+#[component]
+pub fn FailedPage(grid: Grid) -> impl IntoView {
+    move || {
+        grid.ui.failure.get().map(|problem| {
+            let hopeless = problem.code == ErrorCode::Gone;
+            let retry = (!hopeless).then(|| {
+                let again = move |_| {
+                    grid.with(super::view::GridView::retry);
+                    grid.focus();
+                };
+                view! { <button type="button" class="button" on:click=again>"Retry"</button> }
+            });
+            view! {
+                <div class="grid-failure" role="alert">
+                    <p class="grid-failure-title">"These rows did not arrive"</p>
+                    <p class="grid-failure-cause">{problem.message}</p>
+                    {retry}
+                </div>
+            }
+        })
+    }
+}
+
+/// The grid reads on to the end, or to a row.
+#[component]
+pub fn ReadingOn(grid: Grid) -> impl IntoView {
+    let reading = move || grid.ui.reading.get().is_some();
+    let words = move || {
+        grid.ui.reading.get().map(|Reading { rows, to_row }| match to_row {
+            None => ("Reading to the end", format!("{rows} rows")),
+            Some(row) => ("Reading on", format!("to row {row}")),
+        })
+    };
+    let stop = move |_| {
+        grid.with(super::view::GridView::stop_reading);
+        grid.focus();
+    };
+    view! {
+        <Show when=reading>
+            <div class="grid-strip" role="group" aria-label="Progress">
+                <span class="grid-strip-bar" aria-hidden="true"></span>
+                <span>{move || words().map(|(what, _)| what)}</span>
+                <span class="grid-strip-count">{move || words().map(|(_, count)| count)}</span>
+                <button type="button" class="button small" on:click=stop>"Cancel"</button>
+            </div>
+        </Show>
+    }
+}
+
+/// A sentence about what was just done, or why the result is not whole.
+#[component]
+pub fn Words(grid: Grid, status: RwSignal<RunStatus>) -> impl IntoView {
+    let said = move || match grid.ui.note.get() {
+        Some(note) => Some((note.text, note.failed)),
+        None => status.with(not_whole).map(|sentence| (sentence, true)),
+    };
+    move || {
+        said().filter(|_| grid.ui.reading.with(Option::is_none)).map(|(text, failed)| {
+            view! { <div class="grid-note" class:failed=failed role="log" aria-label="Result note">{text}</div> }
+        })
+    }
+}
+
+fn not_whole(status: &RunStatus) -> Option<String> {
+    let rows = status.rows_ready;
+    let cause = status.problem.as_ref().map(|problem| format!(": {}", problem.message)).unwrap_or_default();
+    match status.state {
+        RunState::Cancelled => Some(format!("Cancelled: {rows} rows were read, the result has more")),
+        RunState::Partial => Some(format!("Not the whole result: {rows} rows were read{cause}")),
+        RunState::Unknown => Some(format!("The link was lost after {rows} rows{cause}")),
+        _ => None,
+    }
+}
+
+/// Asks for a row number.
+#[component]
+pub fn GoToRow(grid: Grid) -> impl IntoView {
+    view! { <Show when=move || grid.ui.going.get()><Question grid=grid /></Show> }
+}
+
+#[component]
+fn Question(grid: Grid) -> impl IntoView {
+    let field = NodeRef::<html::Input>::new();
+    let wrong = RwSignal::new(false);
+    Effect::new(move |_| {
+        if let Some(field) = field.get() {
+            let _ = field.focus();
+        }
+    });
+    let close = move || {
+        grid.ui.going.set(false);
+        grid.focus();
+    };
+    let answer = move |event: web_sys::SubmitEvent| {
+        event.prevent_default();
+        let text = field.get_untracked().map(|field| field.value()).unwrap_or_default();
+        let digits: String = text.chars().filter(|c| !c.is_whitespace() && !matches!(c, ',' | '.' | '_' | '\'')).collect();
+        match digits.parse::<u64>() {
+            Ok(row) if row > 0 => {
+                close();
+                grid.with(|view| view.go_to_row(row));
+            }
+            _ => wrong.set(true),
+        }
+    };
+    let known = grid.with(|view| (view.known_rows(), view.is_complete())).unwrap_or_default();
+    let hint = if known.1 { format!("1 to {}", known.0) } else { "1 and up".to_owned() };
+    view! {
+        <form class="grid-question" role="dialog" aria-label="Go to row" on:submit=answer
+            on:focusout=move |event: web_sys::FocusEvent| {
+                if event.related_target().is_none() {
+                    grid.ui.going.set(false);
+                }
+            }
+            on:keydown=move |event| {
+                if event.key() == "Escape" {
+                    event.prevent_default();
+                    event.stop_propagation();
+                    close();
+                }
+            }>
+            <label class="grid-question-label">
+                "Go to row"
+                <input class="field" type="text" inputmode="numeric" autocomplete="off" node_ref=field placeholder=hint
+                    aria-invalid=move || wrong.get().to_string() on:input=move |_| wrong.set(false) />
+            </label>
+        </form>
+    }
+}

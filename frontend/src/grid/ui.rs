@@ -1,0 +1,93 @@
+//! What the parts around the rows show: signals that the grid sets and the component reads.
+
+use super::selection::Place;
+use leptos::prelude::*;
+use shared::problem::Problem;
+
+/// Reading on, before the grid can go where it was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// Rows that are there.
+    pub rows: u64,
+    /// The row that is being read to, counted from 1; `None` for the end.
+    pub to_row: Option<u64>,
+}
+
+/// One sentence about what was just done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// The sentence.
+    pub text: String,
+    /// Something did not succeed.
+    pub failed: bool,
+}
+
+impl Note {
+    /// Something to know.
+    pub fn told(text: impl Into<String>) -> Self {
+        Self { text: text.into(), failed: false }
+    }
+
+    /// Something that did not succeed.
+    pub fn failed(text: impl Into<String>) -> Self {
+        Self { text: text.into(), failed: true }
+    }
+}
+
+/// How much is selected, where it is more than one cell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Rows of those that are read.
+    pub rows: u64,
+    /// Columns.
+    pub columns: usize,
+}
+
+/// The signals.
+#[derive(Clone, Copy)]
+pub struct Ui {
+    /// A page of the window did not come.
+    pub failure: RwSignal<Option<Problem>>,
+    /// The grid reads on.
+    pub reading: RwSignal<Option<Reading>>,
+    /// A sentence.
+    pub note: RwSignal<Option<Note>>,
+    /// The active cell.
+    pub active: RwSignal<Place>,
+    /// The cell viewer is open.
+    pub viewer: RwSignal<bool>,
+    /// The question for a row number is open.
+    pub going: RwSignal<bool>,
+    /// What is selected.
+    pub summary: RwSignal<Summary>,
+    /// Counts pages that came: a viewer over a row that was not here reads it again.
+    pub pages: RwSignal<u32>,
+    /// `aria-rowcount`: rows and the head, -1 while unknown.
+    pub aria_rows: RwSignal<i64>,
+    /// The result has no rows.
+    pub empty: RwSignal<bool>,
+}
+
+impl Ui {
+    /// All quiet.
+    pub fn new() -> Self {
+        Self {
+            failure: RwSignal::new(None),
+            reading: RwSignal::new(None),
+            note: RwSignal::new(None),
+            active: RwSignal::new(Place::default()),
+            viewer: RwSignal::new(false),
+            going: RwSignal::new(false),
+            summary: RwSignal::new(Summary::default()),
+            pages: RwSignal::new(0),
+            aria_rows: RwSignal::new(-1),
+            empty: RwSignal::new(false),
+        }
+    }
+}
+
+impl Default for Ui {
+    fn default() -> Self {
+        Self::new()
+    }
+}
