@@ -31,7 +31,6 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use parts::{FailedPage, GoToRow, ReadingOn, Words};
 use selection::Join;
-use send_wrapper::SendWrapper;
 use source::{RunSource, ServerRun};
 use std::rc::Rc;
 use view::{Grid, GridView, Nodes};
@@ -110,7 +109,10 @@ impl Grid {
         let reading = self.with(|view| view.is_reading()).unwrap_or(false);
         if key == keys::GridKey::Cancel && !reading {
             self.with(|view| view.forget_note());
-            return; // Esc means something else to the rest of the interface
+            if !self.ui.viewer.get_untracked() {
+                return; // Esc means something else to the rest of the interface
+            }
+            self.ui.viewer.set(false);
         }
         event.prevent_default();
         event.stop_propagation();
@@ -180,7 +182,7 @@ pub fn ResultGrid(
     keys: Option<Signal<Vec<Option<ColumnKey>>>>,
 ) -> impl IntoView {
     let source = ServerRun::source(&run.id);
-    view! { <GridOver run=run source=SendWrapper::new(source) handle=handle keys=keys /> }
+    view! { <GridOver run=run source=source handle=handle keys=keys /> }
 }
 
 /// A grid over any source of rows.
@@ -189,7 +191,7 @@ pub fn GridOver(
     /// The run.
     run: ActiveRun,
     /// Where its rows come from.
-    source: SendWrapper<Rc<dyn RunSource>>,
+    source: Rc<dyn RunSource>,
     /// Gets the grid's handle.
     handle: RwSignal<Option<GridHandle>>,
     /// Which columns are keys.
@@ -202,7 +204,6 @@ pub fn GridOver(
     let (head, corner, gutter) = (NodeRef::<html::Div>::new(), NodeRef::<html::Div>::new(), NodeRef::<html::Div>::new());
     let (under, body, over) = (NodeRef::<html::Div>::new(), NodeRef::<html::Div>::new(), NodeRef::<html::Div>::new());
     let watch = StoredValue::new_local(None::<Watch>);
-    let source = source.take();
     Effect::new(move |mounted: Option<bool>| {
         if mounted == Some(true) {
             return true;

@@ -44,8 +44,8 @@ impl Wanted {
 
 /// What stands in the way of copying at once.
 enum Gap {
-    Page(u32),
-    Cut { row: u64, column: usize },
+    Page,
+    Cut,
     TooLong,
 }
 
@@ -116,9 +116,19 @@ impl Grid {
         Ok(text.finish())
     }
 
-    async fn add(self, text: &mut Tsv, wanted: &Wanted, page: &HeldPage, source: &Rc<dyn RunSource>, row: u64, column: usize) -> Result<(), Refusal> {
-        let added = self.with(|view| view.add_cell(text, wanted, page, row, column)).ok_or_else(|| Refusal::Told("The result is closed".to_owned()))?;
-        let Err(Gap::Cut { .. }) = added else { return Ok(()) };
+    async fn add(
+        self,
+        text: &mut Tsv,
+        wanted: &Wanted,
+        page: &HeldPage,
+        source: &Rc<dyn RunSource>,
+        row: u64,
+        column: usize,
+    ) -> Result<(), Refusal> {
+        let added = self
+            .with(|view| view.add_cell(text, wanted, page, row, column))
+            .ok_or_else(|| Refusal::Told("The result is closed".to_owned()))?;
+        let Err(Gap::Cut) = added else { return Ok(()) };
         let bytes = source.cell(row, u32::try_from(column).unwrap_or(u32::MAX)).await.map_err(Refusal::Failed)?;
         let in_page = usize::try_from(row % self.with(|view| view.page_rows()).unwrap_or(1)).unwrap_or(usize::MAX);
         let binary = self.with(|view| matches!(view.cell_of(page, in_page, column), Cell::Bytes(_))).unwrap_or(false);
@@ -165,7 +175,7 @@ impl GridView {
         let mut text = Tsv::new();
         for row in wanted.rows.iter().cloned().flatten() {
             let n = u32::try_from(row / self.page_rows()).unwrap_or(u32::MAX);
-            let page = self.cached(n).ok_or(Gap::Page(n))?;
+            let page = self.cached(n).ok_or(Gap::Page)?;
             for column in &wanted.columns {
                 self.add_cell(&mut text, wanted, &page, row, *column)?;
             }
@@ -182,7 +192,7 @@ impl GridView {
         if !wanted.has(row, column) {
             text.cell(None);
         } else if page.cut_bytes(in_page, column).is_some() {
-            return Err(Gap::Cut { row, column });
+            return Err(Gap::Cut);
         } else {
             text.cell(self.cell_of(page, in_page, column).text().as_deref());
         }

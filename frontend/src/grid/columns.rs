@@ -107,9 +107,8 @@ pub fn column_keys(origins: &[Option<String>], catalog: &Catalog) -> Vec<Option<
 fn column_key(origin: &str, catalog: &Catalog) -> Option<ColumnKey> {
     // Names may hold dots: each schema and relation is tried as a prefix.
     let schemas = catalog.schemas.iter().filter_map(|schema| Some((schema, after(origin, &schema.name)?)));
-    let mut columns = schemas.flat_map(|(schema, rest)| {
-        schema.relations.iter().filter_map(move |relation| Some((relation, after(rest, &relation.name)?)))
-    });
+    let mut columns = schemas
+        .flat_map(|(schema, rest)| schema.relations.iter().filter_map(move |relation| Some((relation, after(rest, &relation.name)?))));
     columns.find_map(|(relation, name)| {
         let column = relation.columns.iter().find(|column| column.name == name)?;
         if column.primary_key > 0 {

@@ -126,7 +126,8 @@ impl RowScroll {
             return None;
         }
         let wanted = sizer_top_px + self.shift_px;
-        let at_one_end_only = (sizer_top_px <= 0.0) != (wanted <= 0.0) || (sizer_top_px >= self.sizer_end_px()) != (wanted >= self.content_end_px());
+        let at_one_end_only =
+            (sizer_top_px <= 0.0) != (wanted <= 0.0) || (sizer_top_px >= self.sizer_end_px()) != (wanted >= self.content_end_px());
         let off = wanted < 0.0 || wanted > self.content_end_px() || at_one_end_only;
         off.then(|| {
             let top = wanted.clamp(0.0, self.content_end_px());

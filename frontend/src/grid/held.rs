@@ -42,7 +42,8 @@ mod tests {
     use std::sync::Arc;
 
     fn page(cut: &str) -> HeldPage {
-        let schema = Schema::new(vec![Field::new("t", DataType::Utf8, true)]).with_metadata(HashMap::from([(CUT_KEY.to_owned(), cut.to_owned())]));
+        let schema =
+            Schema::new(vec![Field::new("t", DataType::Utf8, true)]).with_metadata(HashMap::from([(CUT_KEY.to_owned(), cut.to_owned())]));
         HeldPage::new(RecordBatch::try_new(Arc::new(schema), vec![Arc::new(StringArray::from(vec!["abc", "d"]))]).unwrap())
     }
 

@@ -15,7 +15,8 @@ pub fn advances_of(probe: &HtmlElement) -> Advances {
     let figures = probe.get_bounding_client_rect().width();
     probe.set_text_content(None);
     let digit_px = if figures > 0.0 { figures / 20.0 } else { GUESS_PX };
-    let measure = move |text: &str| context.as_ref().and_then(|canvas| canvas.measure_text(text).ok()).map_or(GUESS_PX, |size| size.width());
+    let measure =
+        move |text: &str| context.as_ref().and_then(|canvas| canvas.measure_text(text).ok()).map_or(GUESS_PX, |size| size.width());
     Advances::new(measure, digit_px)
 }
 

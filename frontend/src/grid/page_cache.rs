@@ -39,7 +39,8 @@ impl<P> PageCache<P> {
         }
         self.bytes += bytes;
         while self.bytes > self.budget_bytes {
-            let oldest = self.pages.iter().filter(|(k, _)| **k != n && !pinned.contains(k)).min_by_key(|(_, held)| held.used).map(|(k, _)| *k);
+            let oldest =
+                self.pages.iter().filter(|(k, _)| **k != n && !pinned.contains(k)).min_by_key(|(_, held)| held.used).map(|(k, _)| *k);
             let Some(given_up) = oldest.and_then(|k| self.pages.remove(&k)) else { return };
             self.bytes -= given_up.bytes;
         }

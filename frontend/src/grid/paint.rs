@@ -93,13 +93,6 @@ impl Pool {
         self.columns.stale = true;
     }
 
-    /// Rows of a page are to be painted anew.
-    pub fn forget_rows(&mut self, rows: Range<u64>) {
-        for slot in self.rows.iter_mut().filter(|slot| slot.row().is_some_and(|row| rows.contains(&row))) {
-            slot.forget();
-        }
-    }
-
     /// Paints. Returns the active cell's id, if the cell is painted.
     pub fn paint(&mut self, frame: &Frame<'_>, heads: &HeadTexts, mut page: impl FnMut(u32) -> Option<Arc<HeldPage>>) -> Option<String> {
         self.grow(frame);

@@ -18,10 +18,26 @@ pub enum Drag {
     /// Nothing.
     #[default]
     Nothing,
-    /// The far corner of a selection; where the pointer is, and whether a frame is asked for.
-    Selection { unit: Unit, x_px: f64, y_px: f64, pulling: bool },
-    /// A column's right edge: where it was taken and how wide the column was.
-    Edge { column: usize, from_px: f64, width_px: f64 },
+    /// The far corner of a selection.
+    Selection {
+        /// Of what.
+        unit: Unit,
+        /// Where the pointer is, from the scroller's left edge.
+        x_px: f64,
+        /// And from its upper edge.
+        y_px: f64,
+        /// A frame is asked for, to scroll on.
+        pulling: bool,
+    },
+    /// A column's right edge.
+    Edge {
+        /// Whose.
+        column: usize,
+        /// Where it was taken, in the page.
+        from_px: f64,
+        /// How wide the column was.
+        width_px: f64,
+    },
 }
 
 /// Whether selected cells may be joined to others by Ctrl: rows and columns may (Ctrl and a click on a cell is kept for related rows).

@@ -138,7 +138,8 @@ impl GridView {
         let bytes = first.bytes();
         cache.insert(0, Arc::new(first), bytes, 0..=0);
         let document = &nodes.document;
-        let layers = Layers { document: document.clone(), body: nodes.body.clone(), gutter: nodes.gutter.clone(), head: nodes.head.clone() };
+        let layers =
+            Layers { document: document.clone(), body: nodes.body.clone(), gutter: nodes.gutter.clone(), head: nodes.head.clone() };
         let overlay = Overlay::new(document.clone(), nodes.under.clone(), nodes.over.clone());
         let mut view = Self {
             grid,

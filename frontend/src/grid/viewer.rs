@@ -84,12 +84,15 @@ impl Grid {
             let row = usize::try_from(place.row % view.page_rows()).ok()?;
             let page = view.cached(n)?;
             let cut = page.cut_bytes(row, place.column).is_some();
-            Some((cut, match view.cell_of(&page, row, place.column) {
-                Cell::Null => Value::Null,
-                Cell::Unreadable => Value::Failed("This version can't show a value of this type".to_owned()),
-                Cell::Text(text) => Value::Text(text.as_ref().into()),
-                Cell::Bytes(bytes) => Value::Bytes(bytes.into()),
-            }))
+            Some((
+                cut,
+                match view.cell_of(&page, row, place.column) {
+                    Cell::Null => Value::Null,
+                    Cell::Unreadable => Value::Failed("This version can't show a value of this type".to_owned()),
+                    Cell::Text(text) => Value::Text(text.as_ref().into()),
+                    Cell::Bytes(bytes) => Value::Bytes(bytes.into()),
+                },
+            ))
         });
         match here.flatten() {
             None => value.set(Value::Loading),
@@ -126,7 +129,10 @@ fn whole_text(value: &Value) -> String {
 
 /// The panel.
 #[component]
-pub fn CellViewer(grid: Grid) -> impl IntoView {
+pub fn CellViewer(
+    /// The grid whose active cell is shown.
+    grid: Grid,
+) -> impl IntoView {
     let value = RwSignal::new(Value::Loading);
     let chosen = RwSignal::new(None::<Reading>);
     let all = RwSignal::new(false);

@@ -45,7 +45,10 @@ impl GridView {
     /// Takes a page into the cache.
     pub(super) fn keep(&mut self, n: u32, batch: RecordBatch) -> Result<(), Problem> {
         if batch.num_columns() != self.columns.len() || batch.num_rows() > usize::try_from(self.page_rows).unwrap_or(usize::MAX) {
-            return Err(Problem::new(ErrorCode::Internal, "The server's answer can't be read: the page has another shape than the first one"));
+            return Err(Problem::new(
+                ErrorCode::Internal,
+                "The server's answer can't be read: the page has another shape than the first one",
+            ));
         }
         let rows = u64::try_from(batch.num_rows()).unwrap_or(0);
         let page = HeldPage::new(batch);

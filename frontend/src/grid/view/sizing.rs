@@ -1,9 +1,9 @@
 //! The grid's measures: its window, its columns, its sizer.
 
+use super::super::columns::ColumnKey;
 use super::super::columns::{WIDTH_PX_MAX, WIDTH_PX_MIN, fit_to_page, fit_width_px};
 use super::super::geometry::ColumnEdges;
 use super::super::measure::advances_of;
-use super::super::columns::ColumnKey;
 use super::{GridView, HEAD_PX};
 use leptos::prelude::*;
 
@@ -91,7 +91,10 @@ impl GridView {
     pub fn fit_column(&mut self, column: usize) {
         let pages: Vec<_> = self.seen_pages().filter_map(|n| self.cache.get(n)).collect();
         let Some(info) = self.columns.get(column) else { return };
-        let widths = pages.iter().filter_map(|page| page.batch.columns().get(column)).map(|values| fit_width_px(info, values.as_ref(), &self.advances));
+        let widths = pages
+            .iter()
+            .filter_map(|page| page.batch.columns().get(column))
+            .map(|values| fit_width_px(info, values.as_ref(), &self.advances));
         let Some(width) = widths.reduce(f64::max) else { return };
         self.set_width(column, width);
     }

@@ -117,7 +117,8 @@ mod tests {
     #[test]
     fn json_keeps_every_token_as_written() {
         let json = r#"{"b":1.0e+2,"a":[9007199254740993, "x,\"{y}\\"],"empty":{ },"none":[]}"#;
-        let expected = "{\n  \"b\": 1.0e+2,\n  \"a\": [\n    9007199254740993,\n    \"x,\\\"{y}\\\\\"\n  ],\n  \"empty\": {},\n  \"none\": []\n}";
+        let expected =
+            "{\n  \"b\": 1.0e+2,\n  \"a\": [\n    9007199254740993,\n    \"x,\\\"{y}\\\\\"\n  ],\n  \"empty\": {},\n  \"none\": []\n}";
         assert_eq!(laid_out(json), expected);
         assert!(is_json(json));
         assert!(!is_json("{broken"));
