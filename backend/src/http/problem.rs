@@ -35,12 +35,6 @@ impl From<Problem> for Failure {
     }
 }
 
-impl From<crate::store::StoreError> for Failure {
-    fn from(error: crate::store::StoreError) -> Self {
-        Problem::from(error).into()
-    }
-}
-
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
         let mut response = self.status.into_response();
