@@ -1,7 +1,13 @@
 //! The SQLite engine against real files: what is read, how far, how it stops, what it refuses.
 
+#[path = "sqlite_engine/ending.rs"]
+mod ending;
+#[path = "sqlite_engine/files.rs"]
+mod files;
 #[path = "sqlite_engine/support.rs"]
 mod support;
+#[path = "sqlite_engine/values.rs"]
+mod values;
 
 use backend::engine::Fate;
 use shared::problem::ErrorCode;

@@ -21,11 +21,27 @@ pub fn of_statement(error: Error, sql: &str, stopped: bool) -> EngineError {
     let message = message.filter(|text| !text.is_empty()).unwrap_or_else(|| ffi::code_to_str(code).to_owned());
     let mut problem = Problem::new(ErrorCode::Rejected, message);
     problem.sqlstate = Some(name(code));
-    problem.position = position;
+    problem.position = position.or_else(|| place_of_missing(&problem.message, sql));
     // The busy handler gives up when the statement is stopped: then it is the stop that ended it.
     let cancelled = primary == ffi::SQLITE_INTERRUPT || (stopped && primary == ffi::SQLITE_BUSY);
     explain(primary, &mut problem, cancelled);
     EngineError { problem, fate: Fate::Idle, cancelled }
+}
+
+/// SQLite does not say where a table stands that it can't find; where its name stands once in the text, that is the place.
+fn place_of_missing(message: &str, sql: &str) -> Option<u32> {
+    let name = message.strip_prefix("no such table: ")?;
+    // The schema comes before it where the text had one.
+    let name = name.strip_prefix("main.").or_else(|| name.strip_prefix("temp.")).unwrap_or(name);
+    let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
+    let stands_alone = |at: usize| {
+        let before = sql.get(..at).and_then(|head| head.chars().next_back());
+        let after = sql.get(at + name.len()..).and_then(|rest| rest.chars().next());
+        !before.is_some_and(is_part) && !after.is_some_and(is_part)
+    };
+    let mut places = sql.match_indices(name).map(|(at, _)| at).filter(|at| !name.is_empty() && stands_alone(*at));
+    let first = places.next()?;
+    if places.next().is_some() { None } else { u32::try_from(first).ok() }
 }
 
 fn explain(primary: i32, problem: &mut Problem, cancelled: bool) {
@@ -87,6 +103,15 @@ pub fn name(code: i32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_missing_table_is_found_where_its_name_stands_once() {
+        assert_eq!(place_of_missing("no such table: a", "SELECT ab, 'é' FROM a"), Some(21));
+        assert_eq!(place_of_missing("no such table: main.a b", "SELECT * FROM main.\"a b\""), Some(20));
+        assert_eq!(place_of_missing("no such table: a", "SELECT a.x FROM a"), None);
+        assert_eq!(place_of_missing("no such table: ", "SELECT 1"), None);
+        assert_eq!(place_of_missing("no such column: a", "SELECT a"), None);
+    }
 
     #[test]
     fn codes_are_named_as_sqlite_names_them() {

@@ -231,13 +231,15 @@ impl<'s> Reading<'s> {
     ) -> Result<Option<Self>, EngineError> {
         stop_if_asked(fault, signals)?;
         let has_columns = statement.column_count() > 0;
+        let as_prepared = columns(statement);
         let mut rows = statement.query([]).map_err(fault)?;
         rows.advance().map_err(fault)?;
         if !has_columns {
             return Ok(None);
         }
+        // The first step may have prepared the statement anew. After the last one there is nothing to ask.
         let described = rows.as_ref().map(columns);
-        let mut reading = Self { rows, columns: described.unwrap_or_default(), ready: None };
+        let mut reading = Self { rows, columns: described.unwrap_or(as_prepared), ready: None };
         let page = reading.fill(bound).map_err(fault)?;
         for (column, class) in reading.columns.iter_mut().zip(page.type_names()) {
             column.show_type(class);

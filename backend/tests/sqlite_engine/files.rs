@@ -1,0 +1,115 @@
+//! Which files open, and what a read-only one allows.
+
+use super::support::{Db, PAGE, connect, one, run};
+use super::{ErrorCode, Fate};
+use std::path::Path;
+
+async fn refusal(path: &Path) -> String {
+    let error = connect(path.to_str().unwrap(), false).await.err().unwrap();
+    assert_eq!((error.problem.code, error.fate), (ErrorCode::CannotOpen, Fate::NotSent));
+    error.problem.message
+}
+
+#[tokio::test]
+async fn names_are_names_and_never_uris() {
+    for name in ["a b.db", "naïve 列.db", "a?mode=memory.db", "a#b.db", "100%25.db", "file:x?mode=memory", ":memory:", "'\".db"] {
+        let db = Db::named(name, "CREATE TABLE t(a); INSERT INTO t VALUES (42);");
+        assert_eq!(one(&mut db.session().await, "SELECT a FROM t").await, [["42"]], "{name}");
+        assert_eq!(one(&mut db.read_only().await, "SELECT a FROM t").await, [["42"]], "{name}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_database_is_one_clear_sentence() {
+    let db = Db::named("notes.txt", "");
+    std::fs::write(db.path(), "just some notes, long enough to be taken for a header of a database file").unwrap();
+    assert!(refusal(db.path()).await.ends_with("is not an SQLite database, or it is encrypted."));
+    assert!(refusal(db.folder()).await.ends_with("is a folder, not a file."));
+    assert!(refusal(&db.path().join("below")).await.contains("no such file"));
+    assert_eq!(refusal(Path::new("  ")).await, "Give the path of the SQLite file.");
+    assert!(refusal(Path::new("no/such.db")).await.starts_with("There is no such file: no/such.db"));
+    assert!(refusal(Path::new("/dev/null")).await.ends_with("is not a regular file."));
+}
+
+#[tokio::test]
+async fn an_empty_file_is_an_empty_database() {
+    let db = Db::new("");
+    std::fs::write(db.path(), "").unwrap();
+    let mut session = db.session().await;
+    assert_eq!(one(&mut session, "SELECT count(*) FROM sqlite_schema").await, [["0"]]);
+    run(&mut session, &["CREATE TABLE t(a)"]).await;
+}
+
+#[tokio::test]
+async fn a_damaged_file_fails_where_it_is_damaged() {
+    let db = Db::new(
+        "CREATE TABLE t(a); INSERT INTO t SELECT hex(zeroblob(200)) FROM json_each('[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17]');",
+    );
+    let mut bytes = std::fs::read(db.path()).unwrap();
+    let second_page = 4096..bytes.len();
+    bytes[second_page].fill(0xee);
+    std::fs::write(db.path(), bytes).unwrap();
+    let mut session = db.session().await;
+    let error = session.execute("SELECT * FROM t", PAGE).await.unwrap_err();
+    assert!(error.problem.sqlstate.as_deref().unwrap().starts_with("SQLITE_CORRUPT"), "{:?}", error.problem);
+    assert!(error.problem.hint.is_some());
+    assert_eq!(one(&mut session, "SELECT 1").await, [["1"]]);
+}
+
+#[tokio::test]
+async fn read_only_holds() {
+    let db = Db::new("CREATE TABLE t(a); INSERT INTO t VALUES (1); CREATE INDEX ta ON t(a);");
+    let other = db.folder().join("other.db");
+    let before = std::fs::read(db.path()).unwrap();
+    let mut session = db.read_only().await;
+    let (attach, attach_uri, vacuum) = (
+        format!("ATTACH '{}' AS o", other.display()),
+        format!("ATTACH 'file:{}?mode=rwc' AS o", other.display()),
+        format!("VACUUM INTO '{}'", other.display()),
+    );
+    let mut allowed = Vec::new();
+    for sql in [
+        "INSERT INTO t VALUES (2)",
+        "UPDATE t SET a = 3",
+        "DELETE FROM t",
+        "DROP TABLE t",
+        "CREATE TABLE u(a)",
+        "CREATE INDEX i ON t(a)",
+        "ALTER TABLE t RENAME TO u",
+        "WITH x AS (SELECT 9 AS a) INSERT INTO t SELECT a FROM x RETURNING a",
+        "VACUUM",
+        "REINDEX",
+        "ANALYZE",
+        "PRAGMA user_version = 5",
+        "PRAGMA journal_mode = WAL",
+        "PRAGMA writable_schema = ON",
+        "PRAGMA wal_checkpoint",
+        "PRAGMA query_only = OFF",
+        "SELECT load_extension('x')",
+        "DETACH main",
+        &attach,
+        &attach_uri,
+        &vacuum,
+    ] {
+        let refused = match session.execute(sql, PAGE).await {
+            Err(_) => true,
+            Ok(started) => started.schema.is_some() && session.fetch(PAGE).await.is_err(),
+        };
+        if !refused {
+            allowed.push(sql);
+        }
+    }
+    assert_eq!(allowed, [""; 0]);
+    assert!(!other.exists());
+    assert_eq!(std::fs::read(db.path()).unwrap(), before);
+    assert_eq!(one(&mut session, "SELECT a FROM t").await, [["1"]]);
+    assert_eq!(one(&mut session, "PRAGMA table_info(t)").await.len(), 1);
+    assert_eq!(one(&mut session, "PRAGMA user_version").await, [["0"]]);
+}
+
+#[tokio::test]
+async fn a_connection_that_may_write_loads_no_extension() {
+    let db = Db::new("");
+    let error = db.session().await.execute("SELECT load_extension('x')", PAGE).await.unwrap_err();
+    assert_eq!(error.problem.message, "not authorized");
+}
