@@ -34,6 +34,7 @@ const sheafModules = {
   setup(build) {
     build.onResolve({ filter: /^sheaf:style$/ }, () => ({ path: "style.css", namespace: "sheaf-style" }));
     build.onLoad({ filter: /.*/, namespace: "sheaf-style" }, () => ({ contents: styleEntry(), loader: "css", resolveDir: existsSync(cssDir) ? cssDir : root }));
+    build.onResolve({ filter: /^\/(fonts|icons)\// }, ({ path }) => ({ path: join(root, "static", path) })); // as the browser would see static/
     build.onResolve({ filter: /^sheaf:/ }, ({ path }) => (MODULES[path] ? { path: MODULES[path] } : undefined));
   },
 };
@@ -106,7 +107,7 @@ function filesOf(dir) {
 const workDir = `${outDir}.new`;
 rmSync(workDir, { recursive: true, force: true });
 mkdirSync(join(workDir, "assets"), { recursive: true });
-const outputs = await bundle(workDir);
+const outputs = await bundle(workDir).catch(() => process.exit(1)); // esbuild has told what is wrong and where
 const page = readFileSync(join(root, "static/index.html"), "utf8");
 writeFileSync(join(workDir, "index.html"), page.replace("<!-- assets -->", head(urls(outputs), icon(workDir))));
 if (!dev) filesOf(workDir).filter((path) => COMPRESSED.has(extname(path))).forEach(compress);
