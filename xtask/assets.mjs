@@ -34,10 +34,25 @@ const sheafModules = {
   setup(build) {
     build.onResolve({ filter: /^sheaf:style$/ }, () => ({ path: "style.css", namespace: "sheaf-style" }));
     build.onLoad({ filter: /.*/, namespace: "sheaf-style" }, () => ({ contents: styleEntry(), loader: "css", resolveDir: existsSync(cssDir) ? cssDir : root }));
-    build.onResolve({ filter: /^\/(fonts|icons)\// }, ({ path }) => ({ path: join(root, "static", path) })); // as the browser would see static/
+    build.onResolve({ filter: /^\/fonts\// }, ({ path }) => ({ path: font(basename(path)) }));
+    build.onResolve({ filter: /^\/icons\// }, ({ path }) => ({ path: join(root, "static", path) }));
     build.onResolve({ filter: /^sheaf:/ }, ({ path }) => (MODULES[path] ? { path: MODULES[path] } : undefined));
   },
 };
+
+/** `/fonts/NAME` in a style is a file of one of these packages, so that no binary is kept in the repository. */
+const FONT_PACKAGES = ["inter", "jetbrains-mono"].map((name) => join(editorDir, "node_modules/@fontsource-variable", name));
+
+function font(name) {
+  const paths = FONT_PACKAGES.map((folder) => join(folder, "files", name));
+  return paths.find((path) => existsSync(path)) ?? paths[0];
+}
+
+/** The fonts' licence asks to be handed on with them. */
+function fontLicences(workDir) {
+  const texts = FONT_PACKAGES.map((folder) => readFileSync(join(folder, "LICENSE"), "utf8"));
+  writeFileSync(join(workDir, "assets/fonts-licence.txt"), texts.join("\n\n"));
+}
 
 async function bundle(workDir) {
   const result = await esbuild.build({
@@ -68,6 +83,7 @@ function urls(outputs) {
   return {
     boot: one((name) => /^boot-.*\.js$/.test(name)),
     style: one((name) => /^style-.*\.css$/.test(name)),
+    font: one((name) => /^inter-latin-wght-normal-.*\.woff2$/.test(name)),
     wasm: one((name) => name.endsWith(".wasm")),
     chunks: names.filter((name) => name.endsWith(".js") && !name.startsWith("boot-")),
   };
@@ -82,10 +98,11 @@ function icon(workDir) {
   return `favicon-${hash}.svg`;
 }
 
-function head({ boot, style, wasm, chunks }, iconName) {
+function head({ boot, style, font, wasm, chunks }, iconName) {
   return [
     iconName && `<link rel="icon" type="image/svg+xml" href="/assets/${iconName}">`,
     style && `<link rel="stylesheet" href="/assets/${style}">`,
+    font && `<link rel="preload" as="font" type="font/woff2" crossorigin="anonymous" href="/assets/${font}">`,
     `<link rel="preload" as="fetch" type="application/wasm" crossorigin="anonymous" href="/assets/${wasm}">`,
     `<link rel="modulepreload" href="/assets/${boot}">`,
     ...chunks.map((name) => `<link rel="modulepreload" href="/assets/${name}">`),
@@ -108,6 +125,7 @@ const workDir = `${outDir}.new`;
 rmSync(workDir, { recursive: true, force: true });
 mkdirSync(join(workDir, "assets"), { recursive: true });
 const outputs = await bundle(workDir).catch(() => process.exit(1)); // esbuild has told what is wrong and where
+fontLicences(workDir);
 const page = readFileSync(join(root, "static/index.html"), "utf8");
 writeFileSync(join(workDir, "index.html"), page.replace("<!-- assets -->", head(urls(outputs), icon(workDir))));
 if (!dev) filesOf(workDir).filter((path) => COMPRESSED.has(extname(path))).forEach(compress);
