@@ -7,7 +7,7 @@ use std::ops::Range;
 
 /// Requests at once.
 pub const IN_FLIGHT_MAX: usize = 3;
-/// Pages ahead of the window at rest.
+/// Pages ahead of a window that moves.
 const AHEAD_PAGES: u64 = 1;
 /// Pages ahead at speed.
 const AHEAD_PAGES_FAST: u64 = 3;
@@ -47,16 +47,22 @@ pub fn wanted(look: &Look) -> Vec<u32> {
     let last_seen = (look.rows.end.saturating_sub(1).max(look.rows.start) / page_rows).min(last);
     let mut pages: Vec<u64> = (first_seen..=last_seen).collect();
     let speed = look.speed_rows.abs();
-    if speed < DRAGGED_ROWS {
+    let in_lower_half = look.rows.end.saturating_sub(1) % page_rows >= page_rows / 2;
+    if speed >= DRAGGED_ROWS {
+        // The window alone.
+    } else if speed == 0.0 {
+        // At rest only the nearer neighbour: a result that was just opened has cost the database its first page and no more.
+        if in_lower_half {
+            pages.extend(Some(last_seen + 1).filter(|n| *n <= last));
+        } else {
+            pages.extend(first_seen.checked_sub(1));
+        }
+    } else {
         let ahead = if speed >= FAST_ROWS { AHEAD_PAGES_FAST } else { AHEAD_PAGES };
         if look.speed_rows < 0.0 {
             pages.extend((first_seen.saturating_sub(ahead)..first_seen).rev());
         } else {
             pages.extend((last_seen + 1..=last_seen + ahead).filter(|n| *n <= last));
-            // At rest the page above is near too, once the window is in its half.
-            if speed < FAST_ROWS && first_seen > 0 && look.rows.start % page_rows < page_rows / 2 {
-                pages.push(first_seen - 1);
-            }
         }
     }
     pages.into_iter().filter_map(|n| u32::try_from(n).ok()).collect()
@@ -84,7 +90,13 @@ mod tests {
         assert_eq!(wanted(&look(5_990..6_030, 1.0)), [5, 6, 7]);
         assert_eq!(wanted(&look(5_600..5_640, 30.0)), [5, 6, 7, 8]);
         assert_eq!(wanted(&look(5_600..5_640, -30.0)), [5, 4, 3, 2]);
-        assert_eq!(wanted(&look(5_100..5_140, 0.0)), [5, 6, 4]);
+        assert_eq!(wanted(&look(5_100..5_140, 0.0)), [5, 4]);
+        assert_eq!(wanted(&look(5_700..5_740, 0.0)), [5, 6]);
+    }
+
+    #[test]
+    fn an_opened_result_asks_for_nothing_more() {
+        assert_eq!(wanted(&look(0..36, 0.0)), [0]);
     }
 
     #[test]
