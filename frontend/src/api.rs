@@ -104,14 +104,14 @@ pub async fn start_run(request: &StartRun, token: &str) -> Result<RunAnswer, Pro
     let page_rows = page_rows.ok_or_else(|| damaged("the answer does not tell its page size"))?;
     let state = if header("Sheaf-State").as_deref() == Some("done") { RunState::Done } else { RunState::Paused };
     let total_rows = header("Sheaf-Total-Rows").and_then(|n| n.parse().ok());
-    let batch = decode(reply.bytes().await?)?;
+    let batch = decode(&reply).await?;
     Ok(RunAnswer::Rows { id, page_rows, state, total_rows, batch })
 }
 
 /// Page `n` of a run; waits until it is read.
 pub async fn page(run: &RunId, n: u32, abort: Option<&AbortSignal>) -> Result<RecordBatch, Problem> {
     let ask = Ask::new(Method::Get, &format!("/runs/{run}/pages/{n}")).accept(page::MEDIA_TYPE).abort(abort);
-    decode(ask.send().await?.bytes().await?)
+    decode(&ask.send().await?).await
 }
 
 /// One whole cell, as bytes.
@@ -154,8 +154,9 @@ pub async fn forget_session(connection: &ConnectionId, session: &SessionId) -> R
     Ok(())
 }
 
-fn decode(bytes: Vec<u8>) -> Result<RecordBatch, Problem> {
-    page::decode(bytes).map_err(|e| damaged(&e.to_string()))
+async fn decode(reply: &fetch::Reply) -> Result<RecordBatch, Problem> {
+    let checksum = reply.header("Sheaf-Page-Crc32");
+    page::decode_checked(reply.bytes().await?, checksum.as_deref()).map_err(|e| damaged(&e.to_string()))
 }
 
 fn damaged(what: &str) -> Problem {

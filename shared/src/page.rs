@@ -3,6 +3,10 @@
 //! [`encode`] is called once per page by the server, [`decode`] by any reader. A page comes from the network, so decoding
 //! never trusts it: every fault is a [`PageError`], never a panic.
 
+mod checksum;
+
+pub use checksum::crc32;
+
 use crate::limits::PAGE_BYTES_MAX;
 use arrow_array::RecordBatch;
 use arrow_buffer::Buffer;
@@ -30,6 +34,9 @@ pub enum PageError {
     /// Not an Arrow stream, or a damaged one.
     #[error("the page is damaged: {0}")]
     Damaged(String),
+    /// Its bytes are not the ones that were sent.
+    #[error("the page was damaged on its way")]
+    Changed,
     /// The stream ends before its batch does.
     #[error("the page is cut short")]
     Short,
@@ -44,6 +51,15 @@ pub fn encode(batch: &RecordBatch) -> Result<Vec<u8>, PageError> {
     writer.finish().map_err(damaged)?;
     drop(writer);
     Ok(out)
+}
+
+/// [`decode`], after a look at the checksum that went ahead of the page (eight hexadecimal digits), if one did.
+pub fn decode_checked(bytes: Vec<u8>, checksum: Option<&str>) -> Result<RecordBatch, PageError> {
+    let told = checksum.map(|digits| u32::from_str_radix(digits, 16).map_err(|_| PageError::Changed)).transpose()?;
+    if told.is_some_and(|told| told != crc32(&bytes)) {
+        return Err(PageError::Changed);
+    }
+    decode(bytes)
 }
 
 /// The one record batch of a page; its buffers point into `bytes`.
@@ -61,4 +77,42 @@ pub fn decode(bytes: Vec<u8>) -> Result<RecordBatch, PageError> {
     }
     decoder.finish().map_err(|_| PageError::Short)?;
     Ok(batch)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_array::Int64Array;
+    use arrow_schema::{DataType, Field, Schema};
+    use std::sync::Arc;
+
+    fn page() -> Vec<u8> {
+        let schema = Arc::new(Schema::new(vec![Field::new("n", DataType::Int64, false)]));
+        encode(&RecordBatch::try_new(schema, vec![Arc::new(Int64Array::from(vec![1, 0x1122_3344_5566_7788, 3]))]).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn a_page_comes_back_as_it_was() {
+        let bytes = page();
+        let checksum = format!("{:08x}", crc32(&bytes));
+        assert_eq!(decode_checked(bytes, Some(&checksum)).unwrap().num_rows(), 3);
+    }
+
+    #[test]
+    fn a_value_changed_on_its_way_is_seen() {
+        let mut bytes = page();
+        let checksum = format!("{:08x}", crc32(&bytes));
+        let at = bytes.windows(8).position(|eight| eight == 0x1122_3344_5566_7788_i64.to_le_bytes()).unwrap();
+        bytes[at] ^= 0x5a;
+        assert!(decode(bytes.clone()).is_ok(), "the stream itself is well-formed");
+        assert!(matches!(decode_checked(bytes, Some(&checksum)), Err(PageError::Changed)));
+    }
+
+    #[test]
+    fn a_page_cut_anywhere_is_an_error_and_never_a_panic() {
+        let bytes = page();
+        for end in 0..bytes.len() - 8 {
+            assert!(decode(bytes[..end].to_vec()).is_err(), "cut at {end}");
+        }
+    }
 }
