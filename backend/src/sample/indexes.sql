@@ -6,7 +6,7 @@ CREATE INDEX orders_open ON orders (ordered_at) WHERE status IN ('new', 'paid');
 CREATE INDEX order_lines_by_product ON order_lines (product_id);
 CREATE INDEX payments_by_order ON payments (order_id);
 CREATE INDEX reviews_by_product ON reviews (product_id, rating);
-CREATE INDEX page_views_by_product ON page_views (product_id) WHERE product_id IS NOT NULL;
+CREATE INDEX page_views_by_customer ON page_views (customer_id) WHERE customer_id IS NOT NULL;
 
 CREATE VIEW order_totals AS
 SELECT o.id AS order_id, o.customer_id, o.status, o.ordered_at, count(*) AS lines, sum(l.quantity) AS pieces,
