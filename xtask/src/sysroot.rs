@@ -7,7 +7,7 @@ use crate::failure::{Outcome, WhileTrying, fail};
 use crate::packages;
 use crate::place::Place;
 use crate::process::{program, read, run};
-use crate::toolchain::WASM;
+use crate::toolchain::{SEPARATOR, WASM};
 use std::fs::{copy, create_dir_all, read_dir, remove_dir_all, rename, write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -28,12 +28,14 @@ pub fn find(place: &Place) -> Option<PathBuf> {
 }
 
 /// cargo with that sysroot for the browser's crates.
-pub fn cargo(place: &Place, sysroot: &Path, linker: &Path) -> Outcome<Command> {
+pub fn cargo(place: &Place, sysroot: &Path, linker: &Path, rustflags: &[&str]) -> Outcome<Command> {
+    let sysroot = format!("--sysroot={}", sysroot.display());
+    let flags: Vec<&str> = std::iter::once(sysroot.as_str()).chain(rustflags.iter().copied()).collect();
     let mut command = debian_cargo();
     command
         .current_dir(&place.root)
         .env("CARGO_TARGET_DIR", place.web_target())
-        .env("CARGO_ENCODED_RUSTFLAGS", format!("--sysroot={}", sysroot.display()))
+        .env("CARGO_ENCODED_RUSTFLAGS", flags.join(SEPARATOR))
         .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", linker);
     Ok(command)
 }

@@ -10,6 +10,9 @@ use std::process::Command;
 /// The browser's target.
 pub const WASM: &str = "wasm32-unknown-unknown";
 
+/// Between the flags of `CARGO_ENCODED_RUSTFLAGS`.
+pub const SEPARATOR: &str = "\u{1f}";
+
 /// Makes sure that `web_cargo` will work.
 pub fn ensure(place: &Place) -> Outcome<()> {
     if rustup_has_wasm() || sysroot::find(place).is_some() {
@@ -23,15 +26,15 @@ pub fn ensure(place: &Place) -> Outcome<()> {
     sysroot::build(place)
 }
 
-/// cargo for the browser side, building into the cache.
-pub fn web_cargo(place: &Place) -> Outcome<Command> {
+/// cargo for the browser side with these flags for rustc, building into the cache.
+pub fn web_cargo(place: &Place, rustflags: &[&str]) -> Outcome<Command> {
     if rustup_has_wasm() {
         let mut command = cargo(place);
-        command.env("CARGO_TARGET_DIR", place.web_target());
+        command.env("CARGO_TARGET_DIR", place.web_target()).env("CARGO_ENCODED_RUSTFLAGS", rustflags.join(SEPARATOR));
         return Ok(command);
     }
     match sysroot::find(place) {
-        Some(sysroot) => sysroot::cargo(place, &sysroot, &linker()?),
+        Some(sysroot) => sysroot::cargo(place, &sysroot, &linker()?, rustflags),
         None => fail(format!("no compiler for {WASM} is here: run `cargo xtask setup`.")),
     }
 }
