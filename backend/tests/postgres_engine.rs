@@ -1,6 +1,6 @@
 //! The PostgreSQL engine against real servers, of every version found on this machine.
 
-#![allow(missing_docs, clippy::result_large_err)]
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 #[path = "support/cluster.rs"]
 mod cluster;

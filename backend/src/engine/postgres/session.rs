@@ -27,6 +27,7 @@ use shared::wire::catalog::Catalog;
 use shared::wire::run::Notice;
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// A live session.
 pub struct PostgresSession {
@@ -331,6 +332,9 @@ impl Session for PostgresSession {
             frontend::query("ROLLBACK", &mut self.wire.output).map_err(|error| self.lose(&error.into()))?;
             self.ask(1, &mut |_, _| {}).await?;
         }
+        if tag.as_deref().is_some_and(|tag| tag.starts_with("ALTER ") || tag.starts_with("DROP ")) {
+            self.names.forget();
+        }
         match failed {
             Some(fields) => Err(self.refusal_of(fields, &statement.sql)),
             None => Ok(Finished {
@@ -355,6 +359,7 @@ impl Session for PostgresSession {
         let mut answers = catalog::Answers::default();
         self.ask(1, &mut |question, row| answers.take(question, row)).await?;
         self.names.origins = answers.origins();
+        self.names.origins_asked = Some(Instant::now());
         Ok(answers.into_catalog())
     }
 
@@ -366,7 +371,6 @@ impl Session for PostgresSession {
             frontend::query("ROLLBACK", &mut self.wire.output).map_err(|error| not_sent(&error.into()))?;
         }
         frontend::query("DISCARD ALL", &mut self.wire.output).map_err(|error| not_sent(&error.into()))?;
-        self.names = Names::default();
         self.ask(readies, &mut |_, _| {}).await
     }
 

@@ -11,6 +11,7 @@ use builtin::BUILT_IN;
 use shared::page::{ENGINE_KEY, ORIGIN_KEY, TYPE_KEY};
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// How the values of a column are decoded from the server's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,7 +133,12 @@ pub struct Names {
     pub types: HashMap<(u32, i32), String>,
     /// `schema.table.column` by table and place.
     pub origins: HashMap<(u32, i16), String>,
+    /// When the origins were last asked for; tables are renamed by others, too.
+    pub origins_asked: Option<Instant>,
 }
+
+/// How long an origin is taken as told.
+const ORIGINS_LAST: Duration = Duration::from_secs(60);
 
 impl Names {
     /// Types of these columns that have no name yet.
@@ -144,13 +150,19 @@ impl Names {
         missing
     }
 
-    /// Columns of tables whose origin is not known yet.
+    /// Columns of tables whose origin is not known, or was asked for too long ago.
     pub fn missing_origins(&self, columns: &[Column]) -> Vec<(u32, i16)> {
-        let unknown = |column: &&Column| column.table != 0 && !self.origins.contains_key(&(column.table, column.attribute));
-        let mut missing: Vec<_> = columns.iter().filter(unknown).map(|column| (column.table, column.attribute)).collect();
+        let old = self.origins_asked.is_none_or(|asked| asked.elapsed() > ORIGINS_LAST);
+        let wanted = |column: &&Column| column.table != 0 && (old || !self.origins.contains_key(&(column.table, column.attribute)));
+        let mut missing: Vec<_> = columns.iter().filter(wanted).map(|column| (column.table, column.attribute)).collect();
         missing.sort_unstable();
         missing.dedup();
         missing
+    }
+
+    /// Something was altered or dropped: names may have changed.
+    pub fn forget(&mut self) {
+        *self = Self::default();
     }
 
     /// The name of a type with its modifier.

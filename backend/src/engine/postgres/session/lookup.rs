@@ -50,7 +50,7 @@ impl PostgresSession {
         Ok(())
     }
 
-    /// Takes the answer to [`write_origins`]. Tables that are gone have no origin, and are not asked for again.
+    /// Takes the answer to [`write_origins`]. Tables that are gone have no origin.
     pub(super) async fn read_origins(&mut self) -> Result<(), EngineError> {
         let mut rows = Vec::new();
         let mut said = |said| {
@@ -60,6 +60,7 @@ impl PostgresSession {
         };
         // A refusal leaves the origins unknown, as they were.
         self.until_ready(Sink::Aside, &mut said).await?;
+        self.names.origins_asked = Some(std::time::Instant::now());
         for row in rows {
             let [Some(table), Some(attribute), Some(schema), Some(relation), Some(column)] = row.as_slice() else { continue };
             let (Ok(table), Ok(attribute)) = (table.parse(), attribute.parse()) else { continue };
