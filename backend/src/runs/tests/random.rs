@@ -105,11 +105,13 @@ async fn one_case(seed: u64) {
                 }
             }
             (7, Some(id)) => {
-                seen.lock().unwrap().stopped.insert(seen_tag(&seen, &id));
+                let tag = seen_tag(&seen, &id);
+                seen.lock().unwrap().stopped.insert(tag);
                 let _ = house.runs.cancel(&house.grant, &id);
             }
             (8, Some(id)) => {
-                seen.lock().unwrap().stopped.insert(seen_tag(&seen, &id));
+                let tag = seen_tag(&seen, &id);
+                seen.lock().unwrap().stopped.insert(tag);
                 let (runs, grant) = (house.runs.clone(), house.grant.clone());
                 let closing = tokio::spawn(async move { drop(runs.close(&grant, &id).await) });
                 if draw.below(2) == 0 {
