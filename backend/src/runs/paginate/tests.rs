@@ -72,7 +72,8 @@ fn page_0_settles_the_size_by_what_came() {
 #[test]
 fn rows_too_wide_for_a_page_make_fewer_rows_a_page() {
     // 4,096 columns of eight bytes: 1,000 rows would be 32 MiB.
-    let columns: Vec<ArrayRef> = (0..4096).map(|n| Arc::new(Int64Array::from_iter_values((0..1000).map(|row| row * 10_000 + n))) as ArrayRef).collect();
+    let columns: Vec<ArrayRef> =
+        (0..4096).map(|n| Arc::new(Int64Array::from_iter_values((0..1000).map(|row| row * 10_000 + n))) as ArrayRef).collect();
     let mut pages = Paginator::new(1000);
     pages.push(batch(columns));
     let mut seen = 0;
@@ -175,7 +176,10 @@ fn columns_whose_type_differs_between_pieces_keep_every_value() {
         (vec![mixed(vec![0, 2, 0, 2], vec![0, 0, 1, 1]), numbers(9, 10)], some(&["1", "one", "NULL", "two", "9"])),
         (vec![mixed(vec![2, 0], vec![1, 0]), mixed(vec![2, 0], vec![0, 1])], some(&["two", "1", "one", "NULL"])),
         (vec![Arc::new(NullArray::new(1)), mixed(vec![0], vec![0]), Arc::new(Float64Array::from(vec![0.5]))], some(&["NULL", "1", "0.5"])),
-        (vec![Arc::new(Date32Array::from(vec![Some(0), None])), Arc::new(StringArray::from(vec!["infinity"]))], some(&["1970-01-01", "NULL", "infinity"])),
+        (
+            vec![Arc::new(Date32Array::from(vec![Some(0), None])), Arc::new(StringArray::from(vec!["infinity"]))],
+            some(&["1970-01-01", "NULL", "infinity"]),
+        ),
     ];
     for (arrays, expected) in pieces {
         let mut pages = Paginator::new(10);
@@ -195,7 +199,8 @@ fn a_mixed_column_is_cut_and_carried_like_any_other() {
     blob.append_value(vec![1; 70_000]);
     blob.append_value([2]);
     let children: Vec<ArrayRef> = vec![Arc::new(text.finish()), Arc::new(blob.finish())];
-    let union = UnionArray::try_new(fields.into_iter().collect(), vec![3_i8, 2, 3].into(), Some(vec![1_i32, 0, 0].into()), children).unwrap();
+    let union =
+        UnionArray::try_new(fields.into_iter().collect(), vec![3_i8, 2, 3].into(), Some(vec![1_i32, 0, 0].into()), children).unwrap();
     let mut pages = Paginator::new(2);
     let cut = pages.push(batch(vec![Arc::new(union)]));
     let mut told: Vec<_> = cut.iter().map(|cell| (cell.row, cell.text, cell.whole.as_ref().unwrap().len())).collect();

@@ -31,7 +31,10 @@ async fn the_next_statement_gives_up_the_rest_of_the_one_before() {
     let status = house.status(&first).unwrap();
     assert_eq!(status.state, RunState::Partial);
     let problem = status.problem.unwrap();
-    assert_eq!((problem.code, problem.message.as_str()), (ErrorCode::Partial, "The rest was given up when the console ran another statement"));
+    assert_eq!(
+        (problem.code, problem.message.as_str()),
+        (ErrorCode::Partial, "The rest was given up when the console ran another statement")
+    );
     assert_eq!(rows_of(&house.page(&first, 0).await.unwrap()), numbers(0, 1000));
     assert_eq!(house.page(&first, 1).await.unwrap_err(), problem);
     assert_eq!((house.world.get(|w| &w.connects), house.world.get(|w| &w.cancels)), (1, 0));

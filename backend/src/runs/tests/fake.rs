@@ -128,7 +128,17 @@ impl Engine for FakeEngine {
         }
         let number = world.connects.fetch_add(1, SeqCst) + 1;
         world.open.fetch_add(1, SeqCst);
-        Ok(Box::new(FakeSession { world, number, wire: Arc::default(), script: None, at: 0, fetch: 0, has_temp: false, in_transaction: false, notices: Vec::new() }))
+        Ok(Box::new(FakeSession {
+            world,
+            number,
+            wire: Arc::default(),
+            script: None,
+            at: 0,
+            fetch: 0,
+            has_temp: false,
+            in_transaction: false,
+            notices: Vec::new(),
+        }))
     }
 }
 
@@ -233,7 +243,10 @@ impl FakeSession {
                 () = self.wire.bell.notified(), if !script.has("stubborn") => true,
             };
             if interrupted {
-                let problem = Problem { sqlstate: Some("57014".to_owned()), ..Problem::new(ErrorCode::Rejected, "canceling statement due to user request") };
+                let problem = Problem {
+                    sqlstate: Some("57014".to_owned()),
+                    ..Problem::new(ErrorCode::Rejected, "canceling statement due to user request")
+                };
                 return Err(EngineError { problem, fate: Fate::Idle, cancelled: true });
             }
         } else {

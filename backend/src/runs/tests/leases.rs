@@ -66,7 +66,8 @@ async fn a_console_without_a_window_ends_as_late() {
 async fn a_window_that_closes_takes_its_runs_and_consoles_with_it() {
     let house = house();
     let mut events = watch(&house, "w");
-    let parked = house.start(StartRun { session: Some(SessionId("k".to_owned())), ..in_window("rows n=5000", "w") }).await.unwrap().status.id;
+    let parked =
+        house.start(StartRun { session: Some(SessionId("k".to_owned())), ..in_window("rows n=5000", "w") }).await.unwrap().status.id;
     let done = house.start(in_window("rows n=7", "w")).await.unwrap().status.id;
     let other = house.start(in_window("rows n=7", "elsewhere")).await.unwrap().status.id;
     let _others = watch(&house, "elsewhere");

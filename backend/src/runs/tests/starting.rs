@@ -10,7 +10,10 @@ async fn page_0_comes_with_the_start_and_an_abandoned_run_moves_nothing_more() {
     let page0 = begun.page0.unwrap();
     assert_eq!(rows_of(&page0), numbers(0, 1000));
     assert_eq!((begun.status.state, begun.status.page_rows, begun.status.total_rows), (RunState::Paused, 1000, None));
-    assert_eq!(begun.status.columns.iter().map(|c| (c.name.as_str(), c.type_name.as_str())).collect::<Vec<_>>(), [("n", "bigint"), ("t", "text")]);
+    assert_eq!(
+        begun.status.columns.iter().map(|c| (c.name.as_str(), c.type_name.as_str())).collect::<Vec<_>>(),
+        [("n", "bigint"), ("t", "text")]
+    );
     house.settle().await;
     assert_eq!((house.world.get(|w| &w.fetches), house.world.get(|w| &w.rows_moved)), (1, 1000));
     // Asking for page 0 again is no wish for more.
