@@ -91,9 +91,9 @@ pub async fn catalog(id: &ConnectionId) -> Result<Catalog, Problem> {
     Ask::new(Method::Get, &format!("/connections/{id}/catalog")).send().await?.json().await
 }
 
-/// Runs one statement. `token` names the run from the first moment, so that it can be cancelled before its first row.
-pub async fn start_run(request: &StartRun, token: &str) -> Result<RunAnswer, Problem> {
-    let ask = Ask::new(Method::Post, "/runs").json(request)?.accept(page::MEDIA_TYPE).header("Sheaf-Run-Token", token);
+/// Runs one statement. Its `token` names the run from the first moment, so that it can be cancelled before its first row.
+pub async fn start_run(request: &StartRun) -> Result<RunAnswer, Problem> {
+    let ask = Ask::new(Method::Post, "/runs").json(request)?.accept(page::MEDIA_TYPE);
     let reply = ask.send().await?;
     let header = |name: &str| reply.header(name);
     let id = RunId(header("Sheaf-Run").ok_or_else(|| damaged("the answer names no run"))?);

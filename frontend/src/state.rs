@@ -1,5 +1,74 @@
 //! What the interface knows, in small owners.
 //!
-//! Invariant: no owner reads another's signals behind its back; pure logic stands in functions without `web_sys`, tested natively.
+//! Invariant: no owner talks to the server or draws; pure logic stands in functions without `web_sys`, tested natively.
+//! Start at [`Workbench`], which every view finds in its context.
 
+pub mod connections;
+pub mod consoles;
+pub mod dialogs;
+pub mod layout;
+pub mod link;
+pub mod messages;
+pub mod names;
 pub mod result;
+pub mod storage;
+pub mod theme;
+pub mod words;
+
+use connections::Connections;
+use consoles::Consoles;
+use dialogs::Dialogs;
+use layout::Layout;
+use leptos::prelude::*;
+use link::Link;
+use result::OpenRuns;
+use shared::ids::WindowId;
+use theme::Theme;
+
+/// All owners together; cheap to copy.
+#[derive(Clone, Copy)]
+pub struct Workbench {
+    /// Saved targets and their catalogs.
+    pub connections: Connections,
+    /// The texts and what their runs gave.
+    pub consoles: Consoles,
+    /// Sizes and what is folded away.
+    pub layout: Layout,
+    /// Light, dark, or as the system has it.
+    pub theme: RwSignal<Theme>,
+    /// What floats over the page.
+    pub dialogs: Dialogs,
+    /// Whether the server answers.
+    pub link: RwSignal<Link>,
+    /// Runs whose rows are shown, for the event stream.
+    pub runs: OpenRuns,
+    /// The name of this window; new with each load of the page.
+    pub window: StoredValue<WindowId>,
+}
+
+impl Workbench {
+    /// Fresh owners; what was kept of them is read from the browser's storage.
+    pub fn new() -> Self {
+        Self {
+            connections: Connections::new(),
+            consoles: Consoles::new(),
+            layout: Layout::kept(),
+            theme: RwSignal::new(theme::kept()),
+            dialogs: Dialogs::new(),
+            link: RwSignal::new(Link::Up),
+            runs: OpenRuns::new(),
+            window: StoredValue::new(WindowId(names::fresh())),
+        }
+    }
+
+    /// The one of this page.
+    pub fn here() -> Self {
+        expect_context()
+    }
+}
+
+impl Default for Workbench {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -47,13 +47,12 @@ pub(super) struct Ask<'a> {
     path: String,
     accept: &'a str,
     body: Option<String>,
-    extra: Vec<(&'a str, &'a str)>,
     abort: Option<&'a AbortSignal>,
 }
 
 impl<'a> Ask<'a> {
     pub(super) fn new(method: Method, path: &str) -> Self {
-        Self { method, path: format!("/api/v1{path}"), accept: "application/json", body: None, extra: Vec::new(), abort: None }
+        Self { method, path: format!("/api/v1{path}"), accept: "application/json", body: None, abort: None }
     }
 
     pub(super) fn json(mut self, body: &impl Serialize) -> Result<Self, Problem> {
@@ -63,11 +62,6 @@ impl<'a> Ask<'a> {
 
     pub(super) fn accept(mut self, media_type: &'a str) -> Self {
         self.accept = media_type;
-        self
-    }
-
-    pub(super) fn header(mut self, name: &'a str, value: &'a str) -> Self {
-        self.extra.push((name, value));
         self
     }
 
@@ -98,9 +92,6 @@ impl<'a> Ask<'a> {
             Some(bearer) => headers.set("Authorization", &format!("Bearer {bearer}")),
             None => Ok(()),
         })?;
-        for (name, value) in &self.extra {
-            headers.set(name, value)?;
-        }
         let init = RequestInit::new();
         init.set_method(match self.method {
             Method::Get => "GET",

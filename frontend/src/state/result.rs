@@ -1,9 +1,11 @@
-//! The result that a grid shows.
+//! What runs in a console, and the result it shows.
 
+use super::consoles::Console;
 use arrow_array::RecordBatch;
 use leptos::prelude::*;
-use shared::ids::RunId;
-use shared::wire::run::RunStatus;
+use shared::ids::{ConnectionId, RunId};
+use shared::wire::run::{ColumnInfo, RunState, RunStatus};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// A run whose rows are shown. A new run makes a new grid; this never changes but through `status`.
@@ -17,4 +19,198 @@ pub struct ActiveRun {
     pub first_page: Arc<RecordBatch>,
     /// Where the run stands: follows the event stream. Lives as long as the view that was given this.
     pub status: RwSignal<RunStatus>,
+}
+
+/// A place in a console's text and what is wrong there; offsets in UTF-8 bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ErrorMark {
+    /// Where it begins.
+    pub from: usize,
+    /// Where it ends.
+    pub to: usize,
+    /// The database's sentence.
+    pub message: String,
+}
+
+/// A statement that has not answered yet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Running {
+    /// The name it can be cancelled by.
+    pub token: String,
+    /// Its place in the text, in bytes.
+    pub range: (usize, usize),
+    /// When it was sent, in the page's clock.
+    pub started_ms: f64,
+    /// Cancel was asked.
+    pub cancelling: bool,
+}
+
+/// A result as the console holds it.
+#[derive(Clone)]
+pub struct Shown {
+    /// The run.
+    pub id: RunId,
+    /// Where it ran.
+    pub connection: ConnectionId,
+    /// Rows of each page but the last.
+    pub page_rows: u32,
+    /// Page 0.
+    pub first_page: Arc<RecordBatch>,
+    /// Where it stands.
+    pub status: ArcRwSignal<RunStatus>,
+    /// The statement.
+    pub sql: Arc<str>,
+}
+
+/// One console's run and result.
+#[derive(Clone, Copy)]
+pub struct RunSlot {
+    /// What was sent and has not answered.
+    pub running: RwSignal<Option<Running>>,
+    /// The last rows; they stay until the next rows are here.
+    pub result: RwSignal<Option<Shown>>,
+    /// The place of the last error.
+    pub mark: RwSignal<Option<ErrorMark>>,
+    /// The session has an open transaction.
+    pub in_transaction: RwSignal<bool>,
+    /// How long the last statement took.
+    pub elapsed_ms: RwSignal<Option<f64>>,
+    /// What the last statement changed, where it gave no rows.
+    pub outcome: RwSignal<Option<String>>,
+}
+
+impl RunSlot {
+    /// Nothing ran yet.
+    pub fn new() -> Self {
+        Self {
+            running: RwSignal::new(None),
+            result: RwSignal::new(None),
+            mark: RwSignal::new(None),
+            in_transaction: RwSignal::new(false),
+            elapsed_ms: RwSignal::new(None),
+            outcome: RwSignal::new(None),
+        }
+    }
+
+    /// The state of the shown result, followed.
+    pub fn status(self) -> Option<RunStatus> {
+        self.result.with(|shown| shown.as_ref().map(|shown| shown.status.clone())).map(|status| status.get())
+    }
+
+    /// A statement runs, or the rest of a result is being read; followed.
+    pub fn busy(self) -> bool {
+        self.running.with(Option::is_some) || self.reading()
+    }
+
+    /// The rest of the result is being read; followed.
+    pub fn reading(self) -> bool {
+        let status = self.result.with(|shown| shown.as_ref().map(|shown| shown.status.clone()));
+        status.is_some_and(|status| status.with(|status| status.reading_to_end && !status.state.is_final()))
+    }
+}
+
+impl Default for RunSlot {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Runs whose rows are shown somewhere, for the event stream to find.
+#[derive(Clone, Copy)]
+pub struct OpenRuns {
+    all: StoredValue<HashMap<RunId, (ArcRwSignal<RunStatus>, Console)>>,
+}
+
+impl OpenRuns {
+    /// None.
+    pub fn new() -> Self {
+        Self { all: StoredValue::new(HashMap::new()) }
+    }
+
+    /// From now on, news of `id` go to `status`.
+    pub fn add(self, id: RunId, status: ArcRwSignal<RunStatus>, console: Console) {
+        self.all.update_value(|all| {
+            all.insert(id, (status, console));
+        });
+    }
+
+    /// Its rows are no longer shown.
+    pub fn remove(self, id: &RunId) {
+        self.all.update_value(|all| {
+            all.remove(id);
+        });
+    }
+
+    /// Takes news in. Gives the console and the state before, when there was a change of state.
+    pub fn apply(self, news: RunStatus) -> Option<(Console, RunState, RunStatus)> {
+        let (status, console) = self.all.with_value(|all| all.get(&news.id).cloned())?;
+        let before = status.with_untracked(|old| newer(old, &news).then_some(old.state))?;
+        status.set(news.clone());
+        (before != news.state).then_some((console, before, news))
+    }
+}
+
+impl Default for OpenRuns {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// News may overtake each other: a final state stays, and rows only grow.
+pub fn newer(old: &RunStatus, news: &RunStatus) -> bool {
+    old != news && (news.state.is_final() || !old.state.is_final()) && news.rows_ready >= old.rows_ready
+}
+
+/// The status that a first page tells of, until the server's own is here.
+pub fn first_status(id: RunId, state: RunState, page_rows: u32, total_rows: Option<u64>, batch: &RecordBatch) -> RunStatus {
+    let schema = batch.schema();
+    let columns = schema.fields().iter().map(|field| ColumnInfo {
+        name: field.name().clone(),
+        type_name: field.metadata().get(shared::page::TYPE_KEY).cloned().unwrap_or_default(),
+        origin: field.metadata().get(shared::page::ORIGIN_KEY).cloned(),
+    });
+    RunStatus {
+        columns: columns.collect(),
+        id,
+        state,
+        page_rows,
+        rows_ready: batch.num_rows() as u64,
+        total_rows,
+        rows_affected: None,
+        notices: Vec::new(),
+        elapsed_ms: 0.0,
+        problem: None,
+        reading_to_end: false,
+        in_transaction: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn status(state: RunState, rows_ready: u64) -> RunStatus {
+        RunStatus {
+            id: RunId("r".to_owned()),
+            state,
+            columns: Vec::new(),
+            page_rows: 1000,
+            rows_ready,
+            total_rows: None,
+            rows_affected: None,
+            notices: Vec::new(),
+            elapsed_ms: 0.0,
+            problem: None,
+            reading_to_end: false,
+            in_transaction: false,
+        }
+    }
+
+    #[test]
+    fn late_news_never_take_back_what_is_known() {
+        assert!(newer(&status(RunState::Paused, 1000), &status(RunState::Running, 2000)));
+        assert!(!newer(&status(RunState::Done, 2000), &status(RunState::Running, 2000)));
+        assert!(!newer(&status(RunState::Paused, 2000), &status(RunState::Paused, 1000)));
+        assert!(newer(&status(RunState::Paused, 2000), &status(RunState::Done, 2000)));
+    }
 }

@@ -1,0 +1,134 @@
+//! One console: its bar, its text, its rows, its messages.
+
+use crate::editor::{self, EditorHandle, RunAsk, SqlEditor};
+use crate::grid::{GridHandle, ResultGrid};
+use crate::panels::messages::MessageLog;
+use crate::panels::result_head::ResultHead;
+use crate::panels::toolbar::Toolbar;
+use crate::state::Workbench;
+use crate::state::consoles::{Console, EditorReach, GridReach};
+use crate::state::layout::EDITOR_PERCENT;
+use crate::state::result::{ActiveRun, Shown};
+use crate::ui::splitter::{Lie, Splitter};
+use crate::{commands, flows};
+use leptos::prelude::*;
+use std::sync::Arc;
+use web_sys::Element;
+
+/// The console; drawn when it is first shown, and kept drawn while another one is.
+#[component]
+pub fn ConsoleView(
+    /// Which one.
+    console: Console,
+) -> impl IntoView {
+    let w = Workbench::here();
+    let name: Arc<str> = console.name();
+    let id = format!("console-{name}");
+    let active = Memo::new(move |_| w.consoles.active.with(|active| active.as_ref() == Some(&name)));
+    let drawn = Memo::new(move |before: Option<&bool>| before.copied().unwrap_or(false) || active.get());
+    view! {
+        <section id=id class="console" role="tabpanel" aria-label=move || console.title.get() hidden=move || !active.get()>
+            <Show when=move || drawn.get()>
+                <Body console />
+            </Show>
+        </section>
+    }
+}
+
+#[component]
+fn Body(console: Console) -> impl IntoView {
+    let w = Workbench::here();
+    view! {
+        <Toolbar console />
+        <div class="split">
+            <div class="split-editor" style:flex-basis=move || format!("{}%", w.layout.editor_percent.get())>
+                <Text console />
+            </div>
+            <Splitter label="Height of the text" lie=Lie::Level value=w.layout.editor_percent bounds=EDITOR_PERCENT per_px=percent_per_px step=3.0 />
+            <div class="split-result">
+                <Rows console />
+                <MessageLog console />
+            </div>
+        </div>
+    }
+}
+
+#[component]
+fn Text(console: Console) -> impl IntoView {
+    let w = Workbench::here();
+    let handle = RwSignal::new(None::<EditorHandle>);
+    let engine = Signal::derive(move || w.connections.engine(console.connection.get().as_ref()));
+    let catalog = Signal::derive(move || console.connection.get().and_then(|id| w.connections.index(&id)));
+    let error = Signal::derive(move || {
+        console.slot.mark.get().map(|mark| editor::ErrorMark { from: mark.from, to: mark.to, message: mark.message })
+    });
+    let running = Signal::derive(move || {
+        console.slot.running.with(|running| running.as_ref().map(|running| running.range).filter(|(from, to)| from < to))
+    });
+    let on_run = Callback::new(move |ask: RunAsk| flows::run::start(w, console, ask.text, ask.statements));
+    let with = move |act: &dyn Fn(EditorHandle)| {
+        if let Some(handle) = handle.get_untracked() {
+            act(handle);
+        }
+    };
+    console.editor.set(Some(EditorReach {
+        focus: Callback::new(move |()| with(&|editor| editor.focus())),
+        run_statement: Callback::new(move |()| with(&|editor| editor.run_statement())),
+        run_script: Callback::new(move |()| with(&|editor| editor.run_script())),
+        insert: Callback::new(move |text: String| with(&|editor| editor.insert(&text))),
+        reveal: Callback::new(move |(from, to)| with(&|editor| editor.reveal(from..to))),
+        flush: Callback::new(move |()| with(&|editor| editor.flush())),
+    }));
+    on_cleanup(move || {
+        console.editor.try_set(None);
+    });
+    view! { <SqlEditor text=console.text engine catalog error running on_run handle console=console.name().to_string() /> }
+}
+
+#[component]
+fn Rows(console: Console) -> impl IntoView {
+    let w = Workbench::here();
+    let key = Memo::new(move |_| console.slot.result.with(|shown| shown.as_ref().map(|shown| shown.id.clone())));
+    view! {
+        <Show
+            when=move || key.with(Option::is_some)
+            fallback=move || view! {
+                <div class="empty">
+                    <Show when=move || console.slot.outcome.with(Option::is_none) fallback=move || view! { <p class="empty-title">{move || console.slot.outcome.get()}</p> }>
+                        <p class="empty-title">"Rows appear here"</p>
+                        <p class="empty-text">
+                            "Write a statement above and run it with " <kbd class="key">{commands::keys_of("run.statement")}</kbd> ", or open a table with "
+                            <kbd class="key">{commands::keys_of("open.anything")}</kbd>
+                        </p>
+                        <button type="button" class="button" on:click=move |_| commands::perform(w, "open.anything")>"Open a table…"</button>
+                    </Show>
+                </div>
+            }
+        >
+            <ResultHead console />
+            {move || key.get().and_then(|_| console.slot.result.get_untracked()).map(|shown| view! { <Grid console shown /> })}
+        </Show>
+    }
+}
+
+/// The grid of one run. Its status signal is made here, so that it ends with the grid.
+#[component]
+fn Grid(console: Console, shown: Shown) -> impl IntoView {
+    let handle = RwSignal::new(None::<GridHandle>);
+    let run = ActiveRun { id: shown.id, page_rows: shown.page_rows, first_page: shown.first_page, status: shown.status.into() };
+    Effect::new(move |_| {
+        let reach =
+            handle.get().map(|grid| GridReach { focus: Callback::new(move |()| grid.focus()), selection: grid.selection_summary() });
+        console.grid.set(reach);
+    });
+    on_cleanup(move || {
+        console.grid.try_set(None);
+    });
+    view! { <div class="result-body"><ResultGrid run handle /></div> }
+}
+
+/// Percent of the split's height that a pixel is.
+fn percent_per_px(splitter: &Element) -> f64 {
+    let height = splitter.parent_element().map_or(0, |split| split.client_height());
+    if height > 0 { 100.0 / f64::from(height) } else { 0.0 }
+}

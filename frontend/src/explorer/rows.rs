@@ -1,0 +1,317 @@
+//! The tree as a list of the rows that are unfolded. Pure.
+
+use crate::state::connections::Load;
+use crate::state::words;
+use crate::ui::icon::Glyph;
+use shared::ids::ConnectionId;
+use shared::problem::ErrorCode;
+use shared::wire::catalog::{Catalog, Relation, RelationKind, Schema};
+use shared::wire::connection::Connection;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// What a row stands for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Node {
+    /// A connection.
+    Connection(ConnectionId),
+    /// A schema.
+    Schema(ConnectionId, String),
+    /// A table or view: schema and name.
+    Relation(ConnectionId, String, String),
+    /// A column, by its name.
+    Column(ConnectionId, String),
+    /// What is on its way.
+    Coming,
+    /// What could not be fetched: the reason, and whether a password would help.
+    Failed(ConnectionId, bool),
+    /// A thing without children.
+    Nothing,
+}
+
+/// One row.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Row {
+    /// Its name among all rows.
+    pub key: String,
+    /// What it stands for.
+    pub node: Node,
+    /// Level, from 1.
+    pub level: usize,
+    /// Its name for people.
+    pub label: String,
+    /// Muted, behind the name.
+    pub detail: String,
+    /// Its icon.
+    pub glyph: Glyph,
+    /// What the icon says, for those who don't see it.
+    pub says: &'static str,
+    /// The connection's colour.
+    pub color: Option<u8>,
+    /// It has children; unfolded when true.
+    pub unfolded: Option<bool>,
+    /// Its place among its siblings, from 1, and their number.
+    pub place: (usize, usize),
+}
+
+impl Row {
+    fn new(key: String, node: Node, level: usize, label: &str, glyph: Glyph) -> Self {
+        Self {
+            key,
+            node,
+            level,
+            label: label.to_owned(),
+            detail: String::new(),
+            glyph,
+            says: "",
+            color: None,
+            unfolded: None,
+            place: (1, 1),
+        }
+    }
+}
+
+/// Keys of rows, as a set of the unfolded ones holds them.
+pub mod keys {
+    use shared::ids::ConnectionId;
+
+    /// A connection's.
+    pub fn connection(id: &ConnectionId) -> String {
+        id.0.clone()
+    }
+
+    /// A schema's.
+    pub fn schema(id: &ConnectionId, schema: &str) -> String {
+        format!("{id}/{schema}")
+    }
+
+    /// A table's or view's.
+    pub fn relation(id: &ConnectionId, schema: &str, relation: &str) -> String {
+        format!("{id}/{schema}/{relation}")
+    }
+}
+
+/// The rows to show. With a filter, only relations whose name holds it (and what they stand in), unfolded.
+pub fn rows(
+    connections: &[Connection],
+    catalog: impl Fn(&ConnectionId) -> Load<Arc<Catalog>>,
+    unfolded: &HashSet<String>,
+    filter: &str,
+) -> Vec<Row> {
+    let filter = filter.trim().to_lowercase();
+    let mut out = Vec::new();
+    for (at, connection) in connections.iter().enumerate() {
+        let key = keys::connection(&connection.id);
+        let load = catalog(&connection.id);
+        let open = unfolded.contains(&key) || (!filter.is_empty() && load.here().is_some());
+        let mut row = Row::new(key.clone(), Node::Connection(connection.id.clone()), 1, &connection.fields.name, Glyph::Database);
+        row.detail = words::engine(connection.fields.engine).to_owned();
+        row.color = connection.fields.color;
+        row.says = if connection.fields.read_only { "read-only" } else { "" };
+        row.unfolded = Some(open);
+        row.place = (at + 1, connections.len());
+        out.push(row);
+        if open {
+            below_connection(&mut out, &connection.id, &load, unfolded, &filter);
+        }
+    }
+    out
+}
+
+fn below_connection(out: &mut Vec<Row>, id: &ConnectionId, load: &Load<Arc<Catalog>>, unfolded: &HashSet<String>, filter: &str) {
+    let key = keys::connection(id);
+    match load {
+        Load::Absent | Load::Coming => out.push(Row::new(format!("{key}?"), Node::Coming, 2, "Reading the catalog…", Glyph::Refresh)),
+        Load::Failed(problem) => {
+            let wants_password = matches!(problem.code, ErrorCode::PasswordNeeded | ErrorCode::AuthenticationFailed);
+            out.push(Row::new(format!("{key}!"), Node::Failed(id.clone(), wants_password), 2, &problem.message, Glyph::Error));
+        }
+        Load::Here(catalog) => {
+            let shown: Vec<&Schema> = catalog.schemas.iter().filter(|schema| filter.is_empty() || holds(schema, filter)).collect();
+            let count = shown.len();
+            for (at, schema) in shown.into_iter().enumerate() {
+                below_schema(out, id, schema, (at + 1, count), unfolded, filter);
+            }
+        }
+    }
+}
+
+fn below_schema(out: &mut Vec<Row>, id: &ConnectionId, schema: &Schema, place: (usize, usize), unfolded: &HashSet<String>, filter: &str) {
+    let key = keys::schema(id, &schema.name);
+    let open = unfolded.contains(&key) || !filter.is_empty();
+    let mut row = Row::new(key.clone(), Node::Schema(id.clone(), schema.name.clone()), 2, &schema.name, Glyph::Schema);
+    row.unfolded = Some(open);
+    row.place = place;
+    row.detail = if schema.system { "system".to_owned() } else { String::new() };
+    out.push(row);
+    if !open {
+        return;
+    }
+    let mut shown: Vec<&Relation> =
+        schema.relations.iter().filter(|one| filter.is_empty() || one.name.to_lowercase().contains(filter)).collect();
+    if shown.is_empty() {
+        out.push(Row::new(format!("{key}0"), Node::Nothing, 3, "No tables", Glyph::Table));
+        return;
+    }
+    // Tables before views; within each as the database sorts them.
+    shown.sort_by_key(|one| matches!(one.kind, RelationKind::View | RelationKind::MaterializedView));
+    let count = shown.len();
+    for (at, relation) in shown.into_iter().enumerate() {
+        below_relation(out, id, &schema.name, relation, (at + 1, count), unfolded);
+    }
+}
+
+fn below_relation(
+    out: &mut Vec<Row>,
+    id: &ConnectionId,
+    schema: &str,
+    relation: &Relation,
+    place: (usize, usize),
+    unfolded: &HashSet<String>,
+) {
+    let key = keys::relation(id, schema, &relation.name);
+    let open = unfolded.contains(&key);
+    let (glyph, says) = match relation.kind {
+        RelationKind::Table => (Glyph::Table, ""),
+        RelationKind::View => (Glyph::View, "view"),
+        RelationKind::MaterializedView => (Glyph::View, "materialized view"),
+        RelationKind::ForeignTable => (Glyph::Table, "foreign table"),
+    };
+    let mut row = Row::new(key.clone(), Node::Relation(id.clone(), schema.to_owned(), relation.name.clone()), 3, &relation.name, glyph);
+    row.unfolded = Some(open);
+    row.says = says;
+    row.place = place;
+    row.detail = relation.estimated_rows.filter(|rows| *rows > 0).map(short).unwrap_or_default();
+    out.push(row);
+    if !open {
+        return;
+    }
+    let count = relation.columns.len();
+    for (at, column) in relation.columns.iter().enumerate() {
+        let refers = relation.foreign_keys.iter().any(|foreign| foreign.columns.contains(&column.name));
+        let (glyph, says) = match (column.primary_key > 0, refers) {
+            (true, _) => (Glyph::Key, "primary key"),
+            (false, true) => (Glyph::Link, "foreign key"),
+            (false, false) => (Glyph::Column, ""),
+        };
+        let mut row = Row::new(format!("{key}/{at}"), Node::Column(id.clone(), column.name.clone()), 4, &column.name, glyph);
+        row.says = says;
+        row.detail = if column.not_null || column.primary_key > 0 { column.type_name.clone() } else { nullable(&column.type_name) };
+        row.place = (at + 1, count);
+        out.push(row);
+    }
+}
+
+fn nullable(type_name: &str) -> String {
+    if type_name.is_empty() { String::new() } else { format!("{type_name}?") }
+}
+
+fn holds(schema: &Schema, filter: &str) -> bool {
+    schema.relations.iter().any(|one| one.name.to_lowercase().contains(filter))
+}
+
+/// `999`, `1.2k`, `34k`, `1M`: an estimate, not a count.
+fn short(rows: u64) -> String {
+    let scaled = |unit: f64, name: &str| {
+        let value = rows as f64 / unit;
+        if value < 9.95 { format!("{value:.1}{name}").replace(".0", "") } else { format!("{value:.0}{name}") }
+    };
+    match rows {
+        0..=999 => rows.to_string(),
+        1_000..=999_499 => scaled(1e3, "k"),
+        _ => scaled(1e6, "M"),
+    }
+}
+
+/// The schemas to unfold at first: the only one that is a person's, else the first of the search path.
+pub fn first_schema(catalog: &Catalog) -> Option<&str> {
+    let own: Vec<&Schema> = catalog.schemas.iter().filter(|schema| !schema.system).collect();
+    match own.as_slice() {
+        [only] => Some(&only.name),
+        _ => catalog.search_path.iter().find(|name| own.iter().any(|schema| schema.name == **name)).map(String::as_str),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shared::problem::Problem;
+    use shared::wire::catalog::Column;
+    use shared::wire::connection::{ConnectionFields, EngineKind};
+
+    fn connection(id: &str) -> Connection {
+        Connection {
+            id: ConnectionId(id.to_owned()),
+            fields: ConnectionFields {
+                name: "Shop".to_owned(),
+                engine: EngineKind::Sqlite,
+                path: None,
+                host: None,
+                port: None,
+                database: None,
+                user: None,
+                tls: None,
+                read_only: false,
+                color: None,
+            },
+            temporary: false,
+            has_password: false,
+        }
+    }
+
+    fn shop() -> Load<Arc<Catalog>> {
+        let column =
+            |name: &str, primary_key| Column { name: name.to_owned(), type_name: "INTEGER".to_owned(), primary_key, ..Column::default() };
+        let relation = |name: &str, kind| Relation {
+            name: name.to_owned(),
+            kind,
+            columns: vec![column("id", 1), column("size", 0)],
+            ..Relation::default()
+        };
+        let relations = vec![
+            relation("big_orders", RelationKind::View),
+            relation("orders", RelationKind::Table),
+            relation("products", RelationKind::Table),
+        ];
+        let main = Schema { name: "main".to_owned(), relations, ..Schema::default() };
+        Load::Here(Arc::new(Catalog { database: "shop".to_owned(), search_path: vec!["main".to_owned()], schemas: vec![main] }))
+    }
+
+    fn labels(rows: &[Row]) -> Vec<String> {
+        rows.iter().map(|row| format!("{}{}", "  ".repeat(row.level - 1), row.label)).collect()
+    }
+
+    fn set(keys: &[&str]) -> HashSet<String> {
+        keys.iter().map(|key| (*key).to_owned()).collect()
+    }
+
+    #[test]
+    fn only_unfolded_rows_show_and_tables_come_before_views() {
+        let all = [connection("c")];
+        assert_eq!(labels(&rows(&all, |_| shop(), &set(&[]), "")), ["Shop"]);
+        let shown = rows(&all, |_| shop(), &set(&["c", "c/main", "c/main/orders"]), "");
+        assert_eq!(labels(&shown), ["Shop", "  main", "    orders", "      id", "      size", "    products", "    big_orders"]);
+        assert_eq!(shown.iter().map(|row| row.place).collect::<Vec<_>>(), [(1, 1), (1, 1), (1, 3), (1, 2), (2, 2), (2, 3), (3, 3)]);
+        assert_eq!(shown.get(3).map(|row| (row.glyph, row.detail.as_str())), Some((Glyph::Key, "INTEGER")));
+    }
+
+    #[test]
+    fn a_filter_unfolds_what_holds_it() {
+        let shown = rows(&[connection("c")], |_| shop(), &set(&[]), "ORD");
+        assert_eq!(labels(&shown), ["Shop", "  main", "    orders", "    big_orders"]);
+    }
+
+    #[test]
+    fn a_failed_catalog_fails_under_its_own_connection_only() {
+        let failed = Load::Failed(Problem::new(ErrorCode::PasswordNeeded, "A password is needed"));
+        let shown =
+            rows(&[connection("a"), connection("b")], |id| if id.0 == "a" { failed.clone() } else { shop() }, &set(&["a", "b"]), "");
+        assert_eq!(labels(&shown), ["Shop", "  A password is needed", "Shop", "  main"]);
+        assert!(matches!(shown.get(1).map(|row| &row.node), Some(Node::Failed(_, true))));
+    }
+
+    #[test]
+    fn estimates_are_short() {
+        assert_eq!([7, 1_000, 1_234, 45_600, 1_000_000].map(short), ["7", "1k", "1.2k", "46k", "1M"]);
+    }
+}

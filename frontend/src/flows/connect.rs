@@ -1,0 +1,44 @@
+//! Saves, changes and deletes connections.
+
+use super::browse;
+use crate::api;
+use crate::state::Workbench;
+use leptos::prelude::*;
+use shared::ids::ConnectionId;
+use shared::problem::Problem;
+use shared::wire::connection::{ConnectionInput, TestResult};
+
+/// Tries fields, or a saved connection where nothing was changed and its password stays in the server.
+pub async fn test(saved: Option<ConnectionId>, input: ConnectionInput) -> Result<TestResult, Problem> {
+    match saved {
+        Some(id) => api::test_connection(&id).await,
+        None => api::test_fields(&input).await,
+    }
+}
+
+/// Saves fields as a new connection or over `id`.
+pub async fn save(w: Workbench, id: Option<ConnectionId>, input: ConnectionInput) -> Result<ConnectionId, Problem> {
+    let id = match id {
+        Some(id) => {
+            api::change_connection(&id, &input).await?;
+            w.connections.catalogs.update(|all| {
+                all.remove(&id);
+            });
+            id
+        }
+        None => api::create_connection(&input).await?,
+    };
+    browse::connections(w).await;
+    w.connections.preferred.set(Some(id.clone()));
+    Ok(id)
+}
+
+/// Deletes a connection; consoles keep their texts.
+pub async fn delete(w: Workbench, id: ConnectionId) -> Result<(), Problem> {
+    api::delete_connection(&id).await?;
+    w.connections.catalogs.update(|all| {
+        all.remove(&id);
+    });
+    browse::connections(w).await;
+    Ok(())
+}

@@ -1,0 +1,125 @@
+//! Keeps consoles and layout in the browser's storage: after a rest of 400 ms, and when the page is left.
+
+use crate::state::Workbench;
+use crate::state::consoles::{Console, KEY_PREFIX, Kept, Merge, merge};
+use crate::state::storage;
+use leptos::prelude::*;
+use std::sync::Arc;
+use std::time::Duration;
+use wasm_bindgen::JsCast;
+
+const REST: Duration = Duration::from_millis(400);
+const ACTIVE: &str = "sheaf.active";
+
+/// Opens the consoles that storage holds and shows the one that was shown.
+pub fn restore(w: Workbench) {
+    let mut kept: Vec<(Arc<str>, Kept, String)> = storage::keys(KEY_PREFIX)
+        .into_iter()
+        .filter_map(|key| {
+            let text = storage::get(&key)?;
+            let kept = serde_json::from_str(&text).ok()?;
+            Some((key.strip_prefix(KEY_PREFIX)?.into(), kept, text))
+        })
+        .collect();
+    kept.sort_by(|a, b| (a.1.made, &a.0).cmp(&(b.1.made, &b.0)));
+    for (id, kept, text) in kept {
+        w.consoles.add(id, kept).kept.set_value(Some(text));
+    }
+    let active = storage::get(ACTIVE);
+    let first = w
+        .consoles
+        .list
+        .with_untracked(|all| all.iter().find(|one| Some(&*one.name()) == active.as_deref()).or_else(|| all.first()).map(|one| one.name()));
+    w.consoles.active.set(first);
+}
+
+/// Follows every change from now on.
+pub fn follow(w: Workbench) {
+    let pending: StoredValue<Option<TimeoutHandle>> = StoredValue::new(None);
+    Effect::new(move |before: Option<()>| {
+        w.consoles.list.with(|all| {
+            for console in all {
+                console.text.track();
+                console.title.track();
+                console.connection.track();
+            }
+        });
+        w.consoles.active.track();
+        w.layout.track();
+        if before.is_none() {
+            return;
+        }
+        if let Some(timer) = pending.get_value() {
+            timer.clear();
+        }
+        pending.set_value(set_timeout_with_handle(move || save(w), REST).ok());
+    });
+    let leaving = window_event_listener_untyped("pagehide", move |_| {
+        for console in w.consoles.list.get_untracked() {
+            if let Some(editor) = console.editor.get_untracked() {
+                editor.flush.run(());
+            }
+        }
+        save(w);
+    });
+    let elsewhere = window_event_listener_untyped("storage", move |event| {
+        if let Ok(event) = event.dyn_into::<web_sys::StorageEvent>() {
+            changed_elsewhere(w, &event);
+        }
+    });
+    on_cleanup(move || {
+        leaving.remove();
+        elsewhere.remove();
+    });
+}
+
+/// Forgets a console that was closed.
+pub fn forget(id: &str) {
+    storage::remove(&format!("{KEY_PREFIX}{id}"));
+}
+
+fn save(w: Workbench) {
+    for (at, console) in w.consoles.list.get_untracked().into_iter().enumerate() {
+        let Ok(text) = serde_json::to_string(&console.to_keep(at as u64)) else { continue };
+        if console.kept.with_value(|kept| kept.as_ref() != Some(&text)) && storage::set(&format!("{KEY_PREFIX}{}", console.name()), &text) {
+            console.kept.set_value(Some(text));
+        }
+    }
+    match w.consoles.active.get_untracked() {
+        Some(active) => {
+            storage::set(ACTIVE, &active);
+        }
+        None => storage::remove(ACTIVE),
+    }
+    w.layout.keep();
+}
+
+/// Another window wrote. A console that it closed stays open here.
+fn changed_elsewhere(w: Workbench, event: &web_sys::StorageEvent) {
+    let (Some(key), Some(text)) = (event.key(), event.new_value()) else { return };
+    let Some(id) = key.strip_prefix(KEY_PREFIX) else { return };
+    let Ok(theirs) = serde_json::from_str::<Kept>(&text) else { return };
+    let ours = w.consoles.list.with_untracked(|all| all.iter().copied().find(|one| &*one.name() == id));
+    match ours {
+        Some(console) => take_in(w, console, theirs, text),
+        None => w.consoles.add(id.into(), theirs).kept.set_value(Some(text)),
+    }
+}
+
+fn take_in(w: Workbench, console: Console, theirs: Kept, text: String) {
+    let base = console.kept.get_value().and_then(|kept| serde_json::from_str::<Kept>(&kept).ok()).map(|kept| kept.text);
+    match merge(base.as_deref(), &console.text.get_untracked(), &theirs.text) {
+        Merge::Same => console.kept.set_value(Some(text)),
+        Merge::Take => {
+            console.kept.set_value(Some(text));
+            console.title.set(theirs.title);
+            console.connection.set(theirs.connection);
+            console.text.set(theirs.text);
+        }
+        Merge::Fork => {
+            let shown = w.consoles.active.get_untracked();
+            w.consoles.open(format!("{} (other window)", theirs.title), theirs.text, theirs.connection);
+            w.consoles.active.set(shown);
+        }
+    }
+}

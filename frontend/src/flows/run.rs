@@ -1,0 +1,259 @@
+//! One run after another in a console: sent, answered, shown, told.
+
+use super::{browse, listen, now_ms, wall_time};
+use crate::api::{self, RunAnswer};
+use crate::state::Workbench;
+use crate::state::consoles::Console;
+use crate::state::layout::Half;
+use crate::state::messages::{Kind, Message};
+use crate::state::result::{ErrorMark, Running, Shown, first_status};
+use crate::state::{names, words};
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use shared::ids::{ConnectionId, RunId};
+use shared::problem::{ErrorCode, Problem};
+use shared::wire::run::{RunStatus, StartRun};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Runs statements of `text`, given by their places in bytes, until one fails.
+pub fn start(w: Workbench, console: Console, text: Arc<str>, statements: Vec<Range<usize>>) {
+    if console.slot.running.with_untracked(Option::is_some) || statements.is_empty() {
+        return;
+    }
+    let Some(connection) = console.connection.get_untracked() else {
+        say(console, Kind::Error, "This console has no connection: choose one above the text", None);
+        return;
+    };
+    console.slot.mark.set(None);
+    spawn_local(async move {
+        for range in statements {
+            let Some(sql) = text.get(range.clone()) else { break };
+            if !one(w, console, &connection, sql, range).await {
+                break;
+            }
+        }
+        console.slot.running.set(None);
+    });
+}
+
+/// Runs a statement that is not part of the text, `COMMIT` for one.
+pub fn start_apart(w: Workbench, console: Console, sql: &'static str) {
+    let Some(connection) = console.connection.get_untracked() else { return };
+    if console.slot.running.with_untracked(Option::is_some) {
+        return;
+    }
+    spawn_local(async move {
+        one(w, console, &connection, sql, 0..0).await;
+        console.slot.running.set(None);
+    });
+}
+
+/// Stops what runs in the console, or the reading of its result.
+pub fn cancel(w: Workbench, console: Console) {
+    let _ = w;
+    let token = console.slot.running.with_untracked(|running| running.as_ref().map(|running| running.token.clone()));
+    let run = if untrack(|| console.slot.reading()) {
+        console.slot.result.with_untracked(|shown| shown.as_ref().map(|shown| shown.id.clone()))
+    } else {
+        None
+    };
+    if token.is_some() {
+        console.slot.running.update(|running| {
+            if let Some(running) = running {
+                running.cancelling = true;
+            }
+        });
+    }
+    spawn_local(async move {
+        let asked = match (token, run) {
+            (Some(token), _) => api::cancel_token(&token).await,
+            (None, Some(run)) => api::cancel(&run).await,
+            (None, None) => Ok(()),
+        };
+        if let Err(problem) = asked
+            && problem.code != ErrorCode::NotFound
+        {
+            say(console, Kind::Error, "Cancel did not reach the server", Some(problem.message));
+        }
+    });
+}
+
+/// Reads the rest of the shown result.
+pub fn read_to_end(console: Console) {
+    let Some(run) = console.slot.result.with_untracked(|shown| shown.as_ref().map(|shown| shown.id.clone())) else { return };
+    spawn_local(async move {
+        if let Err(problem) = api::read_to_end(&run).await {
+            say(console, Kind::Error, "The rest of the result could not be read", Some(problem.message));
+        }
+    });
+}
+
+/// Adds a plain entry to a console's log.
+pub fn say(console: Console, kind: Kind, text: &str, more: Option<String>) {
+    console.messages.push(Message {
+        number: 0,
+        at: wall_time(),
+        kind,
+        text: text.to_owned(),
+        more: more.into_iter().collect(),
+        statement: None,
+        mark: None,
+    });
+}
+
+async fn one(w: Workbench, console: Console, connection: &ConnectionId, sql: &str, range: Range<usize>) -> bool {
+    let token = names::fresh();
+    let started_ms = now_ms();
+    console.slot.running.set(Some(Running { token: token.clone(), range: (range.start, range.end), started_ms, cancelling: false }));
+    let request = StartRun {
+        connection: connection.clone(),
+        session: Some(console.session()),
+        sql: sql.to_owned(),
+        page_rows: None,
+        window: Some(w.window.get_value()),
+        token: Some(token),
+    };
+    let answer = api::start_run(&request).await;
+    let elapsed_ms = now_ms() - started_ms;
+    console.slot.elapsed_ms.set(Some(elapsed_ms));
+    match answer {
+        Ok(answer) => {
+            succeeded(w, console, connection, sql, answer, elapsed_ms).await;
+            true
+        }
+        Err(problem) => {
+            failed(w, console, sql, &range, problem);
+            false
+        }
+    }
+}
+
+async fn succeeded(w: Workbench, console: Console, connection: &ConnectionId, sql: &str, answer: RunAnswer, elapsed_ms: f64) {
+    let id = match answer {
+        RunAnswer::Rows { id, page_rows, state, total_rows, batch } => {
+            let status = ArcRwSignal::new(first_status(id.clone(), state, page_rows, total_rows, &batch));
+            w.runs.add(id.clone(), status.clone(), console);
+            let shown =
+                Shown { id: id.clone(), connection: connection.clone(), page_rows, first_page: batch.into(), status, sql: sql.into() };
+            let old = console.slot.result.with_untracked(Clone::clone);
+            console.slot.outcome.set(None);
+            console.slot.result.set(Some(shown));
+            console.messages.shown.set(false);
+            w.layout.half.set(Half::Result);
+            if let Some(old) = old {
+                close_run(w, old.id);
+            }
+            id
+        }
+        RunAnswer::NoRows { id, rows_affected } => {
+            console
+                .slot
+                .outcome
+                .set(Some(rows_affected.map_or_else(|| "Done".to_owned(), |rows| format!("{} changed", words::rows(rows)))));
+            console.messages.shown.set(true);
+            id
+        }
+    };
+    let status = api::run_status(&id).await.ok();
+    tell(console, sql, status.as_ref(), elapsed_ms);
+    if let Some(status) = status {
+        console.slot.in_transaction.set(status.in_transaction);
+        console.slot.elapsed_ms.set(Some(status.elapsed_ms));
+        listen::take_in(w, status);
+    }
+    if console.slot.outcome.with_untracked(Option::is_some) {
+        // Nothing to page through: the server need not keep it.
+        spawn_local(async move {
+            let _ = api::close(&id).await;
+        });
+    }
+    if words::changes_catalog(sql) {
+        browse::fetch_catalog(w, connection);
+    }
+}
+
+fn tell(console: Console, sql: &str, status: Option<&RunStatus>, elapsed_ms: f64) {
+    for notice in status.map(|status| status.notices.as_slice()).unwrap_or_default() {
+        say(console, Kind::Notice, &format!("{}: {}", notice.severity, notice.message), None);
+    }
+    let outcome = console.slot.outcome.get_untracked();
+    let what = outcome.or_else(|| untrack(|| console.slot.status()).map(|status| words::rows_of(&status))).unwrap_or_default();
+    let ms = status.map_or(elapsed_ms, |status| status.elapsed_ms);
+    console.messages.push(Message {
+        number: 0,
+        at: wall_time(),
+        kind: Kind::Done,
+        text: format!("{what} in {}", words::elapsed(ms)),
+        more: Vec::new(),
+        statement: Some(words::beginning(sql, 160)),
+        mark: None,
+    });
+}
+
+fn failed(w: Workbench, console: Console, sql: &str, range: &Range<usize>, problem: Problem) {
+    let asked = console.slot.running.with_untracked(|running| running.as_ref().is_some_and(|running| running.cancelling));
+    let cancelled = asked || problem.code == ErrorCode::Cancelled;
+    let mark = problem
+        .position
+        .filter(|_| !cancelled && !range.is_empty())
+        .map(|position| mark_at(sql, range.start, position as usize, &problem.message));
+    console.slot.mark.set(mark.clone());
+    let (kind, text) = if cancelled { (Kind::Warning, "Cancelled".to_owned()) } else { (Kind::Error, problem.message.clone()) };
+    let mut more: Vec<String> = Vec::new();
+    if cancelled {
+        more.push(problem.message.clone());
+    }
+    more.extend(problem.detail.clone());
+    more.extend(problem.hint.as_ref().map(|hint| format!("Hint: {hint}")));
+    more.extend(problem.sqlstate.as_ref().map(|code| format!("Code {code}")));
+    if let Some(id) = problem.request_id.as_ref().filter(|_| problem.code == ErrorCode::Internal) {
+        more.push(format!("Request {id} in the server's log"));
+    }
+    console.messages.push(Message { number: 0, at: wall_time(), kind, text, more, statement: Some(words::beginning(sql, 160)), mark });
+    if problem.code == ErrorCode::PasswordNeeded {
+        w.dialogs.show(crate::state::dialogs::Dialog::Connection(console.connection.get_untracked()));
+    }
+}
+
+/// The word at `position` of `sql`, as a place of the text that `sql` begins at `start` in.
+fn mark_at(sql: &str, start: usize, position: usize, message: &str) -> ErrorMark {
+    let mut from = position.min(sql.len());
+    while !sql.is_char_boundary(from) {
+        from -= 1;
+    }
+    let rest = sql.get(from..).unwrap_or("");
+    let word: usize = rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').map(char::len_utf8).sum();
+    let length = if word > 0 { word } else { rest.chars().next().map_or(0, char::len_utf8) };
+    // At the very end of the statement there is nothing to underline but its last character.
+    if length == 0 {
+        from = sql.trim_end().char_indices().next_back().map_or(0, |(at, _)| at);
+        return ErrorMark { from: start + from, to: start + sql.trim_end().len(), message: message.to_owned() };
+    }
+    ErrorMark { from: start + from, to: start + from + length, message: message.to_owned() }
+}
+
+fn close_run(w: Workbench, id: RunId) {
+    w.runs.remove(&id);
+    spawn_local(async move {
+        let _ = api::close(&id).await;
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_covers_the_word_and_never_cuts_a_character() {
+        let mark = |sql: &str, at| {
+            let mark = mark_at(sql, 10, at, "no");
+            (mark.from, mark.to)
+        };
+        assert_eq!(mark("SELECT nme FROM t", 7), (17, 20));
+        assert_eq!(mark("SELECT 'é' || nme", 15), (25, 28));
+        assert_eq!(mark("SELECT é", 8), (17, 19));
+        assert_eq!(mark("SELECT (", 8), (17, 18));
+        assert_eq!(mark("SELECT )", 99), (17, 18));
+    }
+}

@@ -1,0 +1,92 @@
+//! Opens and closes consoles.
+
+use super::{browse, keep, run};
+use crate::api;
+use crate::state::Workbench;
+use crate::state::consoles::Console;
+use crate::state::layout::Half;
+use crate::state::words;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use shared::ids::ConnectionId;
+
+/// An empty console on the connection that was chosen last.
+pub fn open_empty(w: Workbench) -> Console {
+    let connection = w.connections.for_new_console();
+    if let Some(id) = &connection {
+        browse::want_catalog(w, id);
+    }
+    w.consoles.open(w.consoles.free_title(), String::new(), connection)
+}
+
+/// A console that shows the rows of a relation.
+pub fn open_relation(w: Workbench, connection: &ConnectionId, schema: &str, relation: &str) {
+    let engine = untrack(|| w.connections.engine(Some(connection)));
+    let found_without_schema =
+        untrack(|| w.connections.catalog(connection)).here().is_some_and(|catalog| catalog.search_path.iter().any(|one| one == schema));
+    let sql = words::select_all((!found_without_schema).then_some(schema), relation, engine);
+    let same = w.consoles.list.with_untracked(|all| {
+        all.iter()
+            .copied()
+            .find(|one| one.text.with_untracked(|text| text.trim() == sql) && one.connection.get_untracked().as_ref() == Some(connection))
+    });
+    let console = match same {
+        Some(console) => {
+            w.consoles.active.set(Some(console.name()));
+            console
+        }
+        None => empty_one(w, connection).unwrap_or_else(|| w.consoles.open(relation.to_owned(), String::new(), Some(connection.clone()))),
+    };
+    if console.text.with_untracked(|text| text.trim() != sql) {
+        console.title.set(relation.to_owned());
+        console.text.set(sql.clone());
+    }
+    w.layout.half.set(Half::Result);
+    w.layout.drawer_out.set(false);
+    let text = console.text.get_untracked();
+    let from = text.find(&sql).unwrap_or(0);
+    run::start(w, console, text.into(), vec![from..from + sql.len()]);
+}
+
+/// The shown console, if nothing was ever written into it.
+fn empty_one(w: Workbench, connection: &ConnectionId) -> Option<Console> {
+    let shown = w.consoles.shown_untracked()?;
+    let untouched = shown.text.with_untracked(String::is_empty) && shown.slot.result.with_untracked(Option::is_none);
+    if !untouched || shown.slot.running.with_untracked(Option::is_some) {
+        return None;
+    }
+    shown.connection.set(Some(connection.clone()));
+    Some(shown)
+}
+
+/// Closes a console: its run, its database session, its place in storage.
+pub fn close(w: Workbench, id: &str) {
+    let Some(console) = w.consoles.remove(id) else { return };
+    run::cancel(w, console);
+    keep::forget(id);
+    let shown = console.slot.result.get_untracked();
+    console.slot.result.set(None);
+    console.messages.entries.set(Vec::new());
+    let connection = console.connection.get_untracked();
+    let session = console.session();
+    spawn_local(async move {
+        if let Some(shown) = shown {
+            w.runs.remove(&shown.id);
+            let _ = api::close(&shown.id).await;
+        }
+        if let Some(connection) = connection {
+            let _ = api::forget_session(&connection, &session).await;
+        }
+    });
+}
+
+/// Shows the console `by` places further, around the end.
+pub fn step(w: Workbench, by: isize) {
+    let Some(active) = w.consoles.active.get_untracked() else { return };
+    let next = w.consoles.list.with_untracked(|all| {
+        let at = all.iter().position(|one| one.name() == active)?;
+        let next = (at as isize + by).rem_euclid(all.len() as isize) as usize;
+        all.get(next).map(|one| one.name())
+    });
+    w.consoles.active.set(next);
+}

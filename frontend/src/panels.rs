@@ -1,0 +1,15 @@
+//! What stands around editor, grid and explorer: tabs, tool bar, messages, status line, dialogs.
+//!
+//! Invariant: knows neither editor, grid nor explorer.
+
+pub mod connection_dialog;
+pub mod connection_form;
+pub mod delete_dialog;
+pub mod keys_dialog;
+pub mod messages;
+pub mod palette;
+pub mod result_head;
+pub mod sign_in;
+pub mod status;
+pub mod tabs;
+pub mod toolbar;

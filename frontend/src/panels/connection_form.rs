@@ -1,0 +1,157 @@
+//! The fields of a connection as a person types them, and what they amount to. Pure but for the signals it is read from.
+
+use shared::wire::connection::{Connection, ConnectionFields, ConnectionInput, EngineKind, Tls, TlsMode};
+
+/// What was typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Draft {
+    /// Name.
+    pub name: String,
+    /// Engine.
+    pub engine: EngineKind,
+    /// File of an embedded engine.
+    pub path: String,
+    /// Host.
+    pub host: String,
+    /// Port.
+    pub port: String,
+    /// Database.
+    pub database: String,
+    /// User.
+    pub user: String,
+    /// Password; empty means none, or the one that is held.
+    pub password: String,
+    /// TLS.
+    pub tls: TlsMode,
+    /// PEM text of an authority.
+    pub ca: String,
+    /// Only reading.
+    pub read_only: bool,
+    /// Colour.
+    pub color: Option<u8>,
+}
+
+/// A field and what is wrong with it.
+pub type Fault = (&'static str, &'static str);
+
+impl Draft {
+    /// Nothing typed yet.
+    pub fn new() -> Self {
+        Self {
+            name: String::new(),
+            engine: EngineKind::Sqlite,
+            path: String::new(),
+            host: "localhost".to_owned(),
+            port: "5432".to_owned(),
+            database: "postgres".to_owned(),
+            user: "postgres".to_owned(),
+            password: String::new(),
+            tls: TlsMode::Off,
+            ca: String::new(),
+            read_only: false,
+            color: None,
+        }
+    }
+
+    /// A saved connection's.
+    pub fn of(connection: &Connection) -> Self {
+        let fields = connection.fields.clone();
+        let tls = fields.tls.unwrap_or_default();
+        Self {
+            name: fields.name,
+            engine: fields.engine,
+            path: fields.path.unwrap_or_default(),
+            host: fields.host.unwrap_or_default(),
+            port: fields.port.map(|port| port.to_string()).unwrap_or_default(),
+            database: fields.database.unwrap_or_default(),
+            user: fields.user.unwrap_or_default(),
+            password: String::new(),
+            tls: tls.mode,
+            ca: tls.ca.unwrap_or_default(),
+            read_only: fields.read_only,
+            color: fields.color,
+        }
+    }
+
+    /// What is missing or wrong, field by field.
+    pub fn faults(&self) -> Vec<Fault> {
+        let mut faults = Vec::new();
+        if self.name.trim().is_empty() {
+            faults.push(("name", "A name is needed"));
+        }
+        match self.engine {
+            EngineKind::Sqlite if self.path.trim().is_empty() => faults.push(("path", "The path of a database file is needed")),
+            EngineKind::Postgres => {
+                if self.host.trim().is_empty() {
+                    faults.push(("host", "A host name or address is needed"));
+                }
+                if !self.port.trim().is_empty() && self.port.trim().parse::<u16>().is_ok_and(|port| port > 0) == false {
+                    faults.push(("port", "A number from 1 to 65535"));
+                }
+            }
+            EngineKind::Sqlite => {}
+        }
+        faults
+    }
+
+    /// What is sent.
+    pub fn input(&self) -> ConnectionInput {
+        let text = |value: &str| Some(value.trim().to_owned()).filter(|value| !value.is_empty());
+        let network = self.engine == EngineKind::Postgres;
+        let over = |value: Option<String>| value.filter(|_| network);
+        let tls = Tls { mode: self.tls, ca: text(&self.ca).filter(|_| matches!(self.tls, TlsMode::VerifyName | TlsMode::VerifyAuthority)) };
+        ConnectionInput {
+            fields: ConnectionFields {
+                name: self.name.trim().to_owned(),
+                engine: self.engine,
+                path: text(&self.path).filter(|_| !network),
+                host: over(text(&self.host)),
+                port: self.port.trim().parse().ok().filter(|_| network),
+                database: over(text(&self.database)),
+                user: over(text(&self.user)),
+                tls: (network && self.tls != TlsMode::Off).then_some(tls),
+                read_only: self.read_only,
+                color: self.color,
+            },
+            password: Some(self.password.clone()).filter(|password| network && !password.is_empty()),
+        }
+    }
+
+    /// A name from the other fields, for one that was not typed.
+    pub fn suggested_name(&self) -> String {
+        match self.engine {
+            EngineKind::Sqlite => self.path.rsplit(['/', '\\']).next().unwrap_or("").to_owned(),
+            EngineKind::Postgres if self.database.trim().is_empty() => self.host.trim().to_owned(),
+            EngineKind::Postgres => format!("{} on {}", self.database.trim(), self.host.trim()),
+        }
+    }
+}
+
+impl Default for Draft {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_fields_of_the_engine_are_sent() {
+        let draft = Draft { name: " Shop ".to_owned(), path: "/data/shop.sqlite".to_owned(), password: "x".to_owned(), ..Draft::new() };
+        let input = draft.input();
+        assert_eq!((input.fields.name.as_str(), input.fields.host, input.fields.port, input.password), ("Shop", None, None, None));
+        let input = Draft { engine: EngineKind::Postgres, ..draft }.input();
+        assert_eq!((input.fields.path, input.fields.port, input.password.as_deref()), (None, Some(5432), Some("x")));
+    }
+
+    #[test]
+    fn each_fault_names_its_field() {
+        let fields = |draft: Draft| draft.faults().into_iter().map(|(field, _)| field).collect::<Vec<_>>();
+        assert_eq!(fields(Draft::new()), ["name", "path"]);
+        let network =
+            Draft { name: "n".to_owned(), engine: EngineKind::Postgres, host: String::new(), port: "70000".to_owned(), ..Draft::new() };
+        assert_eq!(fields(network), ["host", "port"]);
+    }
+}

@@ -1,0 +1,73 @@
+//! The log of a console.
+
+use crate::state::consoles::Console;
+use crate::state::messages::{Kind, Message};
+use crate::ui::icon::{Glyph, Icon};
+use leptos::html;
+use leptos::prelude::*;
+
+/// The log.
+#[component]
+pub fn MessageLog(
+    /// Whose.
+    console: Console,
+) -> impl IntoView {
+    let node = NodeRef::<html::Div>::new();
+    // The newest entry is in sight.
+    Effect::new(move |_| {
+        console.messages.entries.track();
+        console.messages.shown.track();
+        if let Some(log) = node.get() {
+            request_animation_frame(move || log.set_scroll_top(log.scroll_height()));
+        }
+    });
+    view! {
+        <div class="messages" hidden=move || !console.messages.shown.get()>
+            <div class="messages-head">
+                <h2 class="messages-title">"Messages"</h2>
+                <span class="spring"></span>
+                <button type="button" class="button ghost small" on:click=move |_| console.messages.entries.set(Vec::new())>"Clear"</button>
+                <button type="button" class="icon-button small" aria-label="Hide messages" title="Hide messages" on:click=move |_| console.messages.shown.set(false)>
+                    <Icon glyph=Glyph::Cross />
+                </button>
+            </div>
+            <div node_ref=node class="messages-list" role="log" aria-label="Messages" tabindex="0">
+                <For each=move || console.messages.entries.get() key=|entry| entry.number let(entry)>
+                    <Entry console entry />
+                </For>
+            </div>
+        </div>
+    }
+}
+
+#[component]
+fn Entry(console: Console, entry: Message) -> impl IntoView {
+    let (class, glyph) = match entry.kind {
+        Kind::Done => ("entry done", Glyph::Check),
+        Kind::Notice => ("entry notice", Glyph::Note),
+        Kind::Warning => ("entry warning", Glyph::Warning),
+        Kind::Error => ("entry error", Glyph::Error),
+    };
+    let place = entry.mark.map(|mark| {
+        view! {
+            <button type="button" class="button ghost small" on:click=move |_| {
+                if let Some(editor) = console.editor.get_untracked() {
+                    editor.reveal.run((mark.from, mark.to));
+                    editor.focus.run(());
+                }
+            }>"Show the place"</button>
+        }
+    });
+    view! {
+        <div class=class>
+            <Icon glyph />
+            <span class="entry-time">{entry.at}</span>
+            <div class="entry-body">
+                <p class="entry-text">{entry.text}</p>
+                {entry.more.into_iter().map(|line| view! { <p class="entry-more">{line}</p> }).collect_view()}
+                {entry.statement.map(|sql| view! { <p class="entry-sql">{sql}</p> })}
+            </div>
+            {place}
+        </div>
+    }
+}

@@ -1,0 +1,87 @@
+//! The command palette, and the picker that opens anything by its name.
+
+use crate::commands::{self, COMMANDS};
+use crate::flows::tabs;
+use crate::state::Workbench;
+use crate::ui::dialog::Modal;
+use crate::ui::icon::Glyph;
+use crate::ui::on_mac;
+use crate::ui::picker::{Choice, Picker};
+use leptos::prelude::*;
+use shared::wire::catalog::RelationKind;
+
+/// All commands by name.
+#[component]
+pub fn Palette() -> impl IntoView {
+    let w = Workbench::here();
+    let mac = on_mac();
+    let choices = Signal::derive(move || {
+        let runnable = COMMANDS.iter().filter_map(|command| Some((command, command.run?)));
+        runnable
+            .map(|(command, run)| Choice {
+                glyph: Glyph::Command,
+                title: command.title.to_owned(),
+                aside: command.keys.map(|chord| chord.text(mac)).unwrap_or_default(),
+                is_key: command.keys.is_some(),
+                run: Callback::new(move |()| run(w)),
+            })
+            .collect::<Vec<_>>()
+    });
+    let close = Callback::new(move |()| w.dialogs.close());
+    view! {
+        <Modal label="Command palette" class="picker" headed=false on_close=close>
+            <Picker label="Find a command" choices empty="No command of that name" on_done=close />
+        </Modal>
+    }
+}
+
+/// Tables, views, consoles and connections by name.
+#[component]
+pub fn OpenAnything() -> impl IntoView {
+    let w = Workbench::here();
+    let choices = Signal::derive(move || anything(w));
+    let close = Callback::new(move |()| w.dialogs.close());
+    view! {
+        <Modal label="Open anything" class="picker" headed=false on_close=close>
+            <Picker label="Open a table, view or console" choices empty="Nothing of that name in the catalogs that were read" on_done=close />
+        </Modal>
+    }
+}
+
+fn anything(w: Workbench) -> Vec<Choice> {
+    let mut all = Vec::new();
+    for console in w.consoles.list.get() {
+        let name = console.name();
+        all.push(Choice {
+            glyph: Glyph::Console,
+            title: console.title.get(),
+            aside: "console".to_owned(),
+            is_key: false,
+            run: Callback::new(move |()| {
+                w.consoles.active.set(Some(name.clone()));
+                commands::focus_editor_soon(w);
+            }),
+        });
+    }
+    for connection in w.connections.list.get().here().cloned().unwrap_or_default() {
+        let Some(catalog) = w.connections.catalog(&connection.id).here().cloned() else { continue };
+        let several = catalog.schemas.iter().filter(|schema| !schema.system).count() > 1;
+        for schema in catalog.schemas.iter().filter(|schema| !schema.system) {
+            for relation in &schema.relations {
+                let (id, in_schema, name) = (connection.id.clone(), schema.name.clone(), relation.name.clone());
+                all.push(Choice {
+                    glyph: if matches!(relation.kind, RelationKind::View | RelationKind::MaterializedView) {
+                        Glyph::View
+                    } else {
+                        Glyph::Table
+                    },
+                    title: relation.name.clone(),
+                    aside: if several { format!("{} · {}", connection.fields.name, schema.name) } else { connection.fields.name.clone() },
+                    is_key: false,
+                    run: Callback::new(move |()| tabs::open_relation(w, &id, &in_schema, &name)),
+                });
+            }
+        }
+    }
+    all
+}

@@ -1,0 +1,74 @@
+//! The strip above the rows: how many, whether they are all, what can be done about it.
+
+use crate::flows::run;
+use crate::state::consoles::Console;
+use crate::state::messages::Kind;
+use crate::state::words;
+use crate::ui::icon::{Glyph, Icon};
+use leptos::prelude::*;
+use shared::wire::run::{RunState, RunStatus};
+
+/// The strip.
+#[component]
+pub fn ResultHead(
+    /// Whose.
+    console: Console,
+) -> impl IntoView {
+    let status = Memo::new(move |_| console.slot.status());
+    let rows = move || status.with(|status| status.as_ref().map(words::rows_of));
+    let waits =
+        move || status.with(|status| status.as_ref().is_some_and(|status| status.state == RunState::Paused && !status.reading_to_end));
+    let reading = move || console.slot.reading();
+    let progress =
+        move || status.with(|status| status.as_ref().map(|status| format!("{} read", words::rows(status.rows_ready))).unwrap_or_default());
+    let faults = move || console.messages.entries.with(|entries| entries.iter().rev().take(1).any(|entry| entry.kind == Kind::Error));
+    view! {
+        <div class="result-head">
+            <h2 class="result-title">"Result"</h2>
+            <span class="result-rows">{rows}</span>
+            <Show when=reading>
+                <span class="result-progress">
+                    <span class="progress" aria-hidden="true"></span>
+                    {progress}
+                </span>
+            </Show>
+            <Show when=waits>
+                <button type="button" class="button ghost small with-icon" title="Reads every row that is left" on:click=move |_| run::read_to_end(console)>
+                    <Icon glyph=Glyph::ToEnd />
+                    "Read to the end"
+                </button>
+            </Show>
+            <span class="spring"></span>
+            <button
+                type="button"
+                class="button ghost small with-icon messages-toggle"
+                class:fault=faults
+                aria-pressed=move || console.messages.shown.get().to_string()
+                on:click=move |_| console.messages.shown.update(|shown| *shown = !*shown)
+            >
+                <Icon glyph=Glyph::Messages />
+                "Messages"
+                <span class="count">{move || console.messages.entries.with(Vec::len)}</span>
+            </button>
+        </div>
+        {move || status.with(|status| status.as_ref().and_then(not_whole)).map(|text| view! {
+            <div class="banner" role="status" aria-label="Result is not whole">
+                <Icon glyph=Glyph::Warning />
+                <span>{text}</span>
+            </div>
+        })}
+    }
+}
+
+/// Why a result is not the whole one, if it is not.
+fn not_whole(status: &RunStatus) -> Option<String> {
+    let what = match status.state {
+        RunState::Partial | RunState::Unknown | RunState::Rejected => "These rows are right, the rest will not come",
+        RunState::Cancelled => "These rows are right, the rest was cancelled",
+        RunState::Running | RunState::Paused | RunState::Done => return None,
+    };
+    Some(match &status.problem {
+        Some(problem) => format!("{what}: {}", problem.message),
+        None => what.to_owned(),
+    })
+}

@@ -1,0 +1,112 @@
+//! The status line: where the shown console runs, what it has, what it does.
+
+use crate::flows::now_ms;
+use crate::state::Workbench;
+use crate::state::connections::Load;
+use crate::state::link::Link;
+use crate::state::words;
+use crate::ui::icon::{Glyph, Icon};
+use leptos::prelude::*;
+use shared::wire::connection::Connection;
+use std::time::Duration;
+
+/// The line.
+#[component]
+pub fn StatusLine() -> impl IntoView {
+    let w = Workbench::here();
+    let console = Memo::new_with_compare(
+        move |_| w.consoles.shown(),
+        |a, b| a.map(|one| one.map(|c| c.name())) != b.map(|one| one.map(|c| c.name())),
+    );
+    let connection = move || console.get().and_then(|console| console.connection.get()).and_then(|id| w.connections.get(&id));
+    let color = move || connection().and_then(|one| one.fields.color);
+    let slot = move || console.get().map(|console| console.slot);
+    let running = move || slot().is_some_and(|slot| slot.running.with(Option::is_some));
+    let rows = move || {
+        let slot = slot()?;
+        slot.outcome.get().or_else(|| slot.status().map(|status| words::rows_of(&status)))
+    };
+    let selection =
+        move || console.get().and_then(|console| console.grid.get()).map(|grid| grid.selection.get()).filter(|text| !text.is_empty());
+    let elapsed = move || slot().and_then(|slot| slot.elapsed_ms.get()).map(words::elapsed);
+    view! {
+        <footer
+            class=move || color().map_or("status".to_owned(), |color| format!("status color-{}", color % 8))
+            class:tinted=move || color().is_some()
+            role="status"
+            aria-label="Status"
+        >
+            <span class="connection-dot" aria-hidden="true"></span>
+            {move || match connection() {
+                Some(one) => view! { <Place one /> }.into_any(),
+                None => view! { <span class="status-item">"No connection"</span> }.into_any(),
+            }}
+            <Show when=move || slot().is_some_and(|slot| slot.in_transaction.get())>
+                <span class="status-item warning">"Transaction open"</span>
+            </Show>
+            <Show when=move || w.link.get() == Link::Lost>
+                <span class="status-item danger"><Icon glyph=Glyph::Warning />"Sheaf's server does not answer, trying again"</span>
+            </Show>
+            <span class="spring"></span>
+            {move || selection().map(|text| view! { <span class="status-item">{text}</span> })}
+            {move || rows().map(|text| view! { <span class="status-item strong">{text}</span> })}
+            {move || if running() {
+                view! { <Ticking /> }.into_any()
+            } else if slot().is_some_and(|slot| slot.reading()) {
+                view! { <span class="status-item busy">"Reading to the end"</span> }.into_any()
+            } else {
+                elapsed().map(|text| view! { <span class="status-item">{text}</span> }).into_any()
+            }}
+        </footer>
+    }
+}
+
+/// Where it runs, in words.
+#[component]
+fn Place(one: Connection) -> impl IntoView {
+    let w = Workbench::here();
+    let id = one.id.clone();
+    let place = move || match w.connections.catalog(&id) {
+        Load::Here(catalog) => match catalog.search_path.first() {
+            Some(schema) => format!("{} · {schema}", short(&catalog.database)),
+            None => short(&catalog.database).to_owned(),
+        },
+        _ => one.fields.database.clone().unwrap_or_default(),
+    };
+    view! {
+        <span class="status-item strong">{one.fields.name}</span>
+        <span class="status-item">{words::engine(one.fields.engine)}</span>
+        <span class="status-item">{place}</span>
+        {one.fields.read_only.then(|| view! { <span class="status-item"><Icon glyph=Glyph::Lock />"Read-only"</span> })}
+    }
+}
+
+/// The file's name of a path.
+fn short(database: &str) -> &str {
+    database.rsplit(['/', '\\']).next().unwrap_or(database)
+}
+
+/// Time that passes while something runs; its timer lives as long as it is shown.
+#[component]
+fn Ticking() -> impl IntoView {
+    let w = Workbench::here();
+    let running = w.consoles.shown_untracked().and_then(|console| console.slot.running.get_untracked());
+    let started = running.as_ref().map_or_else(now_ms, |running| running.started_ms);
+    let now = RwSignal::new(now_ms());
+    let timer = set_interval_with_handle(move || now.set(now_ms()), Duration::from_millis(100)).ok();
+    on_cleanup(move || {
+        if let Some(timer) = timer {
+            timer.clear();
+        }
+    });
+    let cancelling = move || {
+        w.consoles
+            .shown()
+            .is_some_and(|console| console.slot.running.with(|running| running.as_ref().is_some_and(|running| running.cancelling)))
+    };
+    view! {
+        <span class="status-item busy">{move || if cancelling() { "Cancelling" } else { "Running" }}</span>
+        // Not read out: it would be, ten times a second.
+        <span class="status-item ticking" aria-hidden="true">{move || words::elapsed((now.get() - started).max(0.0))}</span>
+    }
+}

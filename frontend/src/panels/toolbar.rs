@@ -1,0 +1,126 @@
+//! The bar above a console's text: run, cancel, where it runs.
+
+use crate::commands;
+use crate::flows::{browse, run};
+use crate::state::Workbench;
+use crate::state::connections::Load;
+use crate::state::consoles::Console;
+use crate::state::layout::Half;
+use crate::ui::icon::{Glyph, Icon};
+use leptos::prelude::*;
+use shared::ids::ConnectionId;
+use shared::wire::connection::Connection;
+
+/// The bar.
+#[component]
+pub fn Toolbar(
+    /// Whose.
+    console: Console,
+) -> impl IntoView {
+    let w = Workbench::here();
+    let running = move || console.slot.running.with(Option::is_some);
+    let cancelling = move || console.slot.running.with(|running| running.as_ref().is_some_and(|running| running.cancelling));
+    let run_keys = commands::keys_of("run.statement");
+    let choices = move || w.connections.list.with(|list| list.here().cloned().unwrap_or_default());
+    let color = move || console.connection.get().and_then(|id| w.connections.get(&id)).and_then(|one| one.fields.color);
+    let read_only = move || console.connection.get().and_then(|id| w.connections.get(&id)).is_some_and(|one| one.fields.read_only);
+    view! {
+        <div class="toolbar" role="toolbar" aria-label="Console">
+            <button
+                type="button"
+                class="button primary with-icon run"
+                disabled=running
+                title=format!("Run the statement under the cursor, or the selection ({run_keys})")
+                on:click=move |_| commands::perform(w, "run.statement")
+            >
+                <Icon glyph=Glyph::Play />
+                "Run"
+            </button>
+            <Show when=move || console.slot.busy()>
+                <button
+                    type="button"
+                    class="button with-icon"
+                    title=format!("Cancel ({})", commands::keys_of("run.cancel"))
+                    disabled=cancelling
+                    on:click=move |_| run::cancel(w, console)
+                >
+                    <Icon glyph=Glyph::Stop />
+                    "Cancel"
+                </button>
+            </Show>
+            <span class="toolbar-line"></span>
+            <span class=move || color().map_or("select connection-select".to_owned(), |color| format!("select connection-select color-{}", color % 8))>
+                <span class="connection-dot" aria-hidden="true"></span>
+                <select
+                    class="field"
+                    aria-label="Console runs on"
+                    title="Where this console runs"
+                    on:change=move |event| take(w, console, &event_target_value(&event))
+                    prop:value=move || { w.connections.list.track(); console.connection.get().map(|id| id.0).unwrap_or_default() }
+                >
+                    <option value="" disabled=true selected=move || console.connection.with(Option::is_none)>"Choose a connection"</option>
+                    <For each=choices key=|one| (one.id.clone(), one.fields.name.clone()) let(one)>
+                        <Choice console one />
+                    </For>
+                </select>
+                <Icon glyph=Glyph::Down />
+            </span>
+            <Show when=read_only>
+                <span class="badge" title="The database refuses writes on this connection"><Icon glyph=Glyph::Lock />"Read-only"</span>
+            </Show>
+            <Show when=move || console.slot.in_transaction.get()>
+                <span class="badge warning">"Transaction open"</span>
+                <button type="button" class="button small" disabled=running on:click=move |_| commands::perform(w, "transaction.commit")>"Commit"</button>
+                <button type="button" class="button small" disabled=running on:click=move |_| commands::perform(w, "transaction.roll_back")>"Roll back"</button>
+            </Show>
+            <span class="spring"></span>
+            <div class="halves" role="group" aria-label="Shown half">
+                <HalfButton half=Half::Editor title="Text" />
+                <HalfButton half=Half::Result title="Rows" />
+            </div>
+        </div>
+    }
+}
+
+#[component]
+fn Choice(console: Console, one: Connection) -> impl IntoView {
+    let id = one.id.clone();
+    let chosen = move || console.connection.with(|chosen| chosen.as_ref() == Some(&id));
+    view! { <option value=one.id.0 selected=chosen>{one.fields.name}</option> }
+}
+
+#[component]
+fn HalfButton(half: Half, title: &'static str) -> impl IntoView {
+    let w = Workbench::here();
+    view! {
+        <button
+            type="button"
+            class="half"
+            aria-pressed=move || (w.layout.half.get() == half).to_string()
+            on:click=move |_| w.layout.half.set(half)
+        >
+            {title}
+        </button>
+    }
+}
+
+/// Takes a connection; an open transaction stays where it was, in the session of the old one, until that is closed.
+fn take(w: Workbench, console: Console, chosen: &str) {
+    let id = ConnectionId(chosen.to_owned());
+    let known = w.connections.list.with_untracked(|list| matches!(list, Load::Here(all) if all.iter().any(|one| one.id == id)));
+    if !known {
+        return;
+    }
+    let before = console.connection.get_untracked();
+    console.connection.set(Some(id.clone()));
+    console.slot.in_transaction.set(false);
+    console.slot.mark.set(None);
+    w.connections.preferred.set(Some(id.clone()));
+    browse::want_catalog(w, &id);
+    if let Some(before) = before.filter(|before| *before != id) {
+        let session = console.session();
+        leptos::task::spawn_local(async move {
+            let _ = crate::api::forget_session(&before, &session).await;
+        });
+    }
+}

@@ -1,0 +1,97 @@
+//! What was said about a console's runs, in order.
+
+use super::result::ErrorMark;
+use leptos::prelude::*;
+
+/// Entries that are kept; older ones leave.
+const ENTRIES_MAX: usize = 500;
+
+/// What an entry is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A statement ended well.
+    Done,
+    /// The database said something beside the result.
+    Notice,
+    /// It was stopped on request, or is not whole.
+    Warning,
+    /// It failed.
+    Error,
+}
+
+/// One entry.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Message {
+    /// Which one: counts up.
+    pub number: u64,
+    /// Wall time, `14:03:09`.
+    pub at: String,
+    /// What it is.
+    pub kind: Kind,
+    /// The sentence.
+    pub text: String,
+    /// Further words, one a line: detail, hint, the database's code.
+    pub more: Vec<String>,
+    /// The beginning of the statement.
+    pub statement: Option<String>,
+    /// The place it speaks of.
+    pub mark: Option<ErrorMark>,
+}
+
+/// The log of one console.
+#[derive(Clone, Copy)]
+pub struct Messages {
+    /// Oldest first.
+    pub entries: RwSignal<Vec<Message>>,
+    /// The log is shown beside the result.
+    pub shown: RwSignal<bool>,
+    next: StoredValue<u64>,
+}
+
+impl Messages {
+    /// An empty log.
+    pub fn new() -> Self {
+        Self { entries: RwSignal::new(Vec::new()), shown: RwSignal::new(false), next: StoredValue::new(0) }
+    }
+
+    /// Adds an entry; one that is no plain success opens the log.
+    pub fn push(self, mut message: Message) {
+        message.number = self.next.get_value();
+        self.next.set_value(message.number + 1);
+        if message.kind != Kind::Done {
+            self.shown.set(true);
+        }
+        self.entries.update(|entries| append(entries, message));
+    }
+}
+
+impl Default for Messages {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+fn append(entries: &mut Vec<Message>, message: Message) {
+    if entries.len() >= ENTRIES_MAX {
+        entries.drain(..entries.len() + 1 - ENTRIES_MAX);
+    }
+    entries.push(message);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_log_keeps_its_newest_entries() {
+        let mut entries = Vec::new();
+        for number in 0..600 {
+            append(
+                &mut entries,
+                Message { number, at: String::new(), kind: Kind::Done, text: String::new(), more: Vec::new(), statement: None, mark: None },
+            );
+        }
+        assert_eq!(entries.len(), ENTRIES_MAX);
+        assert_eq!(entries.last().map(|m| m.number), Some(599));
+    }
+}

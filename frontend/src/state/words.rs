@@ -1,0 +1,251 @@
+//! Numbers, times and names as the interface writes them. Pure.
+
+use shared::wire::connection::EngineKind;
+use shared::wire::run::{RunState, RunStatus};
+
+/// `1234567` as `1,234,567`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// `1 row`, `2,000 rows`.
+pub fn rows(number: u64) -> String {
+    format!("{} {}", grouped(number), if number == 1 { "row" } else { "rows" })
+}
+
+/// How many rows a result has, as far as it is known: `12 rows`, `1,000+ rows`.
+pub fn rows_of(status: &RunStatus) -> String {
+    match (status.total_rows, status.state) {
+        (Some(total), _) => rows(total),
+        (None, RunState::Done) => rows(status.rows_ready),
+        (None, RunState::Running | RunState::Paused) => format!("{}+ rows", grouped(status.rows_ready)),
+        (None, _) => format!("{} read", rows(status.rows_ready)),
+    }
+}
+
+/// `0.8 ms`, `12 ms`, `1.24 s`, `3 min 05 s`.
+pub fn elapsed(ms: f64) -> String {
+    if ms < 9.95 {
+        format!("{ms:.1} ms")
+    } else if ms < 999.5 {
+        format!("{ms:.0} ms")
+    } else if ms < 59_995.0 {
+        format!("{:.2} s", ms / 1000.0)
+    } else {
+        let seconds = (ms / 1000.0).round() as u64;
+        format!("{} min {:02} s", seconds / 60, seconds % 60)
+    }
+}
+
+/// The first words of a statement on one line.
+pub fn beginning(sql: &str, characters: usize) -> String {
+    let mut out = String::new();
+    for word in sql.split_whitespace() {
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        out.push_str(word);
+        if out.chars().count() > characters {
+            out = out.chars().take(characters.saturating_sub(1)).collect();
+            out.push('…');
+            break;
+        }
+    }
+    out
+}
+
+/// A name of the catalog as SQL writes it: quoted only where it has to be.
+pub fn quoted(name: &str, engine: EngineKind) -> String {
+    let plain = name.chars().enumerate().all(|(at, c)| c == '_' || c.is_ascii_lowercase() || (at > 0 && c.is_ascii_digit()));
+    let upper_too = engine == EngineKind::Sqlite
+        && name.chars().enumerate().all(|(at, c)| c == '_' || c.is_ascii_alphabetic() || (at > 0 && c.is_ascii_digit()));
+    if !name.is_empty() && (plain || upper_too) && !RESERVED.contains(&name.to_ascii_lowercase().as_str()) {
+        return name.to_owned();
+    }
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// Words that both dialects keep to themselves, in order.
+const RESERVED: &[&str] = &[
+    "all",
+    "alter",
+    "analyse",
+    "analyze",
+    "and",
+    "any",
+    "array",
+    "as",
+    "asc",
+    "asymmetric",
+    "authorization",
+    "begin",
+    "between",
+    "binary",
+    "both",
+    "by",
+    "case",
+    "cast",
+    "check",
+    "collate",
+    "collation",
+    "column",
+    "commit",
+    "concurrently",
+    "constraint",
+    "create",
+    "cross",
+    "current_date",
+    "current_time",
+    "current_timestamp",
+    "current_user",
+    "default",
+    "deferrable",
+    "delete",
+    "desc",
+    "distinct",
+    "do",
+    "drop",
+    "else",
+    "end",
+    "escape",
+    "except",
+    "exists",
+    "false",
+    "fetch",
+    "for",
+    "foreign",
+    "freeze",
+    "from",
+    "full",
+    "grant",
+    "group",
+    "having",
+    "if",
+    "ilike",
+    "in",
+    "index",
+    "initially",
+    "inner",
+    "insert",
+    "intersect",
+    "into",
+    "is",
+    "isnull",
+    "join",
+    "lateral",
+    "leading",
+    "left",
+    "like",
+    "limit",
+    "localtime",
+    "localtimestamp",
+    "natural",
+    "not",
+    "notnull",
+    "null",
+    "offset",
+    "on",
+    "only",
+    "or",
+    "order",
+    "outer",
+    "overlaps",
+    "placing",
+    "primary",
+    "references",
+    "returning",
+    "right",
+    "rollback",
+    "select",
+    "session_user",
+    "set",
+    "similar",
+    "some",
+    "symmetric",
+    "table",
+    "tablesample",
+    "then",
+    "to",
+    "trailing",
+    "transaction",
+    "true",
+    "union",
+    "unique",
+    "update",
+    "user",
+    "using",
+    "values",
+    "variadic",
+    "verbose",
+    "view",
+    "when",
+    "where",
+    "window",
+    "with",
+];
+
+/// The statement that shows a relation.
+pub fn select_all(schema: Option<&str>, relation: &str, engine: EngineKind) -> String {
+    let name = quoted(relation, engine);
+    match schema {
+        Some(schema) => format!("SELECT * FROM {}.{name}", quoted(schema, engine)),
+        None => format!("SELECT * FROM {name}"),
+    }
+}
+
+/// A statement of this beginning changes what the catalog says.
+pub fn changes_catalog(sql: &str) -> bool {
+    let first = sql.trim_start().split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or("");
+    ["create", "drop", "alter", "comment"].iter().any(|word| first.eq_ignore_ascii_case(word))
+}
+
+/// The engine's own name.
+pub fn engine(kind: EngineKind) -> &'static str {
+    match kind {
+        EngineKind::Sqlite => "SQLite",
+        EngineKind::Postgres => "PostgreSQL",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped_by_threes() {
+        assert_eq!([0, 999, 1_000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!([1, 2].map(rows), ["1 row", "2 rows"]);
+    }
+
+    #[test]
+    fn times_are_as_long_as_they_matter() {
+        assert_eq!([0.84, 12.3, 999.9, 1_240.0, 185_000.0].map(elapsed), ["0.8 ms", "12 ms", "1.00 s", "1.24 s", "3 min 05 s"]);
+    }
+
+    #[test]
+    fn names_are_quoted_only_where_they_must_be() {
+        assert_eq!(quoted("orders", EngineKind::Postgres), "orders");
+        assert_eq!(quoted("Orders", EngineKind::Postgres), "\"Orders\"");
+        assert_eq!(quoted("Orders", EngineKind::Sqlite), "Orders");
+        assert_eq!(quoted("order", EngineKind::Sqlite), "\"order\"");
+        assert_eq!(quoted("a\"b", EngineKind::Sqlite), "\"a\"\"b\"");
+        assert_eq!(quoted("2nd", EngineKind::Postgres), "\"2nd\"");
+        assert_eq!(quoted("", EngineKind::Postgres), "\"\"");
+        assert_eq!(select_all(Some("My Shop"), "t", EngineKind::Postgres), "SELECT * FROM \"My Shop\".t");
+    }
+
+    #[test]
+    fn a_statement_is_told_by_its_beginning() {
+        assert_eq!(beginning("SELECT *\n  FROM t", 40), "SELECT * FROM t");
+        assert_eq!(beginning("SELECT abcdefghijk FROM t", 12), "SELECT abcd…");
+        assert!(changes_catalog("  create TABLE t(a)") && !changes_catalog("SELECT 'drop'"));
+    }
+}

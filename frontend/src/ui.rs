@@ -1,0 +1,29 @@
+//! Pieces that views are made of. They know nothing of runs, connections or consoles.
+
+pub mod dialog;
+pub mod fuzzy;
+pub mod icon;
+pub mod menu;
+pub mod picker;
+pub mod splitter;
+
+use wasm_bindgen::JsCast;
+use web_sys::HtmlElement;
+
+/// Moves the focus to the element of this id, once what was changed is drawn.
+pub fn focus_soon(id: String) {
+    leptos::prelude::request_animation_frame(move || focus(&id));
+}
+
+/// Moves the focus to the element of this id.
+pub fn focus(id: &str) {
+    let element = web_sys::window().and_then(|window| window.document()).and_then(|document| document.get_element_by_id(id));
+    if let Some(element) = element.and_then(|element| element.dyn_into::<HtmlElement>().ok()) {
+        let _ = element.focus();
+    }
+}
+
+/// This machine is a Mac: its keys are called otherwise.
+pub fn on_mac() -> bool {
+    web_sys::window().and_then(|window| window.navigator().platform().ok()).is_some_and(|platform| platform.starts_with("Mac"))
+}

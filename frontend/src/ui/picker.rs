@@ -1,0 +1,134 @@
+//! A field and a list under it: type a few letters, walk with the arrows, take with Enter.
+
+use super::fuzzy;
+use super::icon::{Glyph, Icon};
+use leptos::html;
+use leptos::prelude::*;
+
+/// One thing to pick.
+#[derive(Clone)]
+pub struct Choice {
+    /// Its icon.
+    pub glyph: Glyph,
+    /// What is matched.
+    pub title: String,
+    /// Muted, at the right: its place, its key.
+    pub aside: String,
+    /// The aside is a key.
+    pub is_key: bool,
+    /// What taking it does.
+    pub run: Callback<()>,
+}
+
+/// Rows that are drawn at most.
+const DRAWN: usize = 60;
+
+/// The field and its list.
+#[component]
+pub fn Picker(
+    /// Names the field.
+    label: &'static str,
+    /// What there is, asked again whenever it changes.
+    #[prop(into)]
+    choices: Signal<Vec<Choice>>,
+    /// What stands there when nothing matches.
+    empty: &'static str,
+    /// Called before a choice runs.
+    on_done: Callback<()>,
+) -> impl IntoView {
+    let pattern = RwSignal::new(String::new());
+    let at = RwSignal::new(0usize);
+    let found = Memo::new_with_compare(
+        move |_| {
+            let pattern = pattern.get();
+            choices.with(|all| {
+                let mut scored: Vec<(i32, usize)> =
+                    all.iter().enumerate().filter_map(|(n, one)| Some((fuzzy::score(&pattern, &one.title)?, n))).collect();
+                if !pattern.trim().is_empty() {
+                    scored.sort_by_key(|(score, n)| (-score, *n));
+                }
+                scored.into_iter().take(DRAWN).filter_map(|(_, n)| all.get(n).cloned()).collect::<Vec<_>>()
+            })
+        },
+        |_, _| true,
+    );
+    let field = NodeRef::<html::Input>::new();
+    Effect::new(move |_| {
+        if let Some(field) = field.get() {
+            let _ = field.focus();
+        }
+    });
+    let take = move |n: usize| {
+        if let Some(choice) = found.with_untracked(|found| found.get(n).cloned()) {
+            on_done.run(());
+            choice.run.run(());
+        }
+    };
+    let id = move |n: usize| format!("picker-{n}");
+    view! {
+        <div class="picker-field">
+            <Icon glyph=Glyph::Search />
+            <input
+                node_ref=field
+                type="text"
+                role="combobox"
+                aria-label=label
+                aria-expanded="true"
+                aria-autocomplete="list"
+                aria-controls="picker-list"
+                aria-activedescendant=move || found.with(|found| (!found.is_empty()).then(|| id(at.get())))
+                placeholder=label
+                autocomplete="off"
+                spellcheck="false"
+                prop:value=move || pattern.get()
+                on:input=move |event| {
+                    pattern.set(event_target_value(&event));
+                    at.set(0);
+                }
+                on:keydown=move |event| {
+                    let count = found.with_untracked(Vec::len);
+                    match event.key().as_str() {
+                        "ArrowDown" if count > 0 => at.update(|at| *at = (*at + 1) % count),
+                        "ArrowUp" if count > 0 => at.update(|at| *at = (*at + count - 1) % count),
+                        "PageDown" if count > 0 => at.update(|at| *at = (*at + 8).min(count - 1)),
+                        "PageUp" => at.update(|at| *at = at.saturating_sub(8)),
+                        "Enter" => take(at.get_untracked()),
+                        _ => return,
+                    }
+                    event.prevent_default();
+                    event.stop_propagation();
+                    reveal(&id(at.get_untracked()));
+                }
+            />
+        </div>
+        <div id="picker-list" class="picker-list" role="listbox" aria-label=label>
+            {move || {
+                found.get().into_iter().enumerate().map(|(n, choice)| {
+                    view! {
+                        <div
+                            id=id(n)
+                            class="picker-row"
+                            role="option"
+                            aria-selected=move || (at.get() == n).to_string()
+                            on:pointermove=move |_| if at.get_untracked() != n { at.set(n) }
+                            on:click=move |_| take(n)
+                        >
+                            <Icon glyph=choice.glyph />
+                            <span class="picker-title">{choice.title}</span>
+                            <span class=if choice.is_key { "picker-keys" } else { "picker-aside" }>{choice.aside}</span>
+                        </div>
+                    }
+                }).collect_view()
+            }}
+        </div>
+        <p class="picker-empty" hidden=move || found.with(|found| !found.is_empty())>{empty}</p>
+    }
+}
+
+fn reveal(id: &str) {
+    if let Some(element) = document().get_element_by_id(id) {
+        let options = web_sys::ScrollIntoViewOptions::new();
+        options.set_block(web_sys::ScrollLogicalPosition::Nearest);
+        element.scroll_into_view_with_scroll_into_view_options(&options);
+    }
+}
