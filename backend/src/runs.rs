@@ -19,7 +19,7 @@ mod state;
 mod tools;
 
 #[cfg(test)]
-mod tests {}
+mod tests;
 
 use crate::access::Grant;
 use crate::engine::{Engine, Target};
@@ -34,7 +34,7 @@ use shared::limits;
 use shared::problem::Problem;
 use shared::wire::catalog::Catalog;
 use shared::wire::connection::{EngineKind, TestResult};
-use shared::wire::run::{RunState, RunStatus, StartRun};
+use shared::wire::run::{RunStatus, StartRun};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -188,13 +188,10 @@ impl Runs {
         let standing = run.changes().wait_for(|standing| !standing.executing).await.map(|standing| standing.clone());
         let standing = standing.map_err(|_| state::internal())?;
         orphan.run = None;
-        let has_rows = standing.pages_ready > 0;
-        if !has_rows || matches!(standing.state, RunState::Rejected | RunState::Unknown) {
-            if let Some(problem) = standing.refusal(u32::MAX).filter(|_| standing.state != RunState::Done) {
-                return Err(problem);
-            }
+        if let Some(problem) = standing.failure() {
+            return Err(problem);
         }
-        let page0 = if has_rows { Some(run.shelf.page(&run.id, 0).await?) } else { None };
+        let page0 = if standing.pages_ready > 0 { Some(run.shelf.page(&run.id, 0).await?) } else { None };
         Ok(Begun { status: run.status(), page0 })
     }
 

@@ -58,6 +58,7 @@ pub fn ensure(data_dir: &Path) -> Result<PathBuf, SampleError> {
     sweep(data_dir);
     let part = data_dir.join(format!("{FILE_NAME}.{}{PART}", std::process::id()));
     let _ = std::fs::remove_file(&part);
+    create_private(&part).map_err(fault)?;
     let made = make(&part, PAGE_VIEWS).and_then(|()| {
         // On the disk before it has its name.
         File::open(&part).and_then(|file| file.sync_all()).map_err(fault)?;
@@ -67,6 +68,15 @@ pub fn ensure(data_dir: &Path) -> Result<PathBuf, SampleError> {
         let _ = std::fs::remove_file(&part);
     }
     made.map(|()| path)
+}
+
+/// An empty file that only its owner can read; SQLite takes it as a new database.
+fn create_private(file: &Path) -> std::io::Result<()> {
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(file).map(drop)
 }
 
 /// Removes what a process that died has left.

@@ -16,6 +16,7 @@ use crate::store::Store;
 use std::io::{self, Write as _};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -23,6 +24,8 @@ use tokio_util::sync::CancellationToken;
 
 /// Attempts to find a port that is free on both loopback addresses.
 const PORT_ATTEMPTS: usize = 20;
+/// How long runs may take to end. With [`CLOSE`] it stays under the ten seconds in which a server ends.
+const END_RUNS: Duration = Duration::from_secs(6);
 /// How long the store may take to close.
 const CLOSE: Duration = Duration::from_secs(2);
 
@@ -40,9 +43,13 @@ pub async fn run(config: Config) -> Result<(), String> {
     if config.browser == Browser::Open {
         open_browser(&instance, &link);
     }
-    http::listen::serve(listeners, http::router(app.clone()), stopping).await;
-    tracing::info!("ending");
-    app.runs.shut_down().await;
+    let ending = async {
+        stopping.cancelled().await;
+        tracing::info!("ending");
+        // Beside the drain of connections, not after it: who waits for a page is answered by this.
+        app.runs.shut_down().await;
+    };
+    tokio::join!(http::listen::serve(listeners, http::router(app.clone()), stopping.clone()), ending);
     if tokio::time::timeout(CLOSE, app.store.close()).await.is_err() {
         tracing::warn!("the store took too long to close");
     }
@@ -60,7 +67,8 @@ async fn open(config: &Config, port: u16, launch_codes: LaunchCodes, clock: Cloc
     let unreadable = |e: crate::store::StoreError| format!("Sheaf's own store in {} can't be read: {e}.", config.data.display());
     let sign_ins = SignIns::new(store.sign_ins().await.map_err(unreadable)?);
     let connections = Connections::load(store.clone(), &config.data, temporary(config)).await.map_err(unreadable)?;
-    let runs = Runs::new(RunsConfig::new(config.data.join("spool")), crate::engine::engine);
+    let runs = RunsConfig { shut_down: END_RUNS, ..RunsConfig::new(config.data.join("spool")) };
+    let runs = Runs::new(runs, crate::engine::engine);
     let throttle = Throttle::default();
     let stopping = CancellationToken::new();
     let parts = Parts { port, store, connections, launch_codes, sign_ins, throttle, runs, clock, stopping, last_report: 0.into() };
@@ -132,24 +140,26 @@ fn announce(app: &App, instance: &Instance) -> io::Result<String> {
 fn open_browser(instance: &Instance, link: &str) {
     let opened = instance.write_launch_page(link).and_then(|page| {
         let mut command = opener(&page);
-        command.stdin(std::process::Stdio::null()).stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         command.spawn()
     });
-    match opened {
-        // Waited for, so that it does not stay behind as a zombie.
-        Ok(mut child) => drop(std::thread::spawn(move || child.wait())),
-        Err(cause) => tracing::info!(%cause, "no browser could be opened; the link above does it by hand"),
-    }
+    // Waited for, so that it does not stay behind as a zombie.
+    std::thread::spawn(|| {
+        let opened = opened.and_then(|mut child| child.wait());
+        if !opened.is_ok_and(|status| status.success()) {
+            tracing::info!("no browser could be opened; the link above does it by hand");
+        }
+    });
 }
 
-fn opener(page: &Path) -> std::process::Command {
-    let (program, first) = match std::env::consts::OS {
-        "macos" => ("open", None),
-        "windows" => ("explorer", None),
-        _ => ("xdg-open", None::<&str>),
+fn opener(page: &Path) -> Command {
+    let program = match std::env::consts::OS {
+        "macos" => "open",
+        "windows" => "explorer",
+        _ => "xdg-open",
     };
-    let mut command = std::process::Command::new(program);
-    command.args(first).arg(page);
+    let mut command = Command::new(program);
+    command.arg(page);
     command
 }
 

@@ -9,7 +9,7 @@ mod segment;
 pub mod volume;
 
 #[cfg(test)]
-mod tests {}
+mod tests;
 
 pub use segment::{Record, Segment};
 

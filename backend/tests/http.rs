@@ -1,10 +1,18 @@
-//! The API in process: the whole router, with the real store, runs and SQLite behind it, called without a socket.
+//! The API in process: the whole router, with the real store, runs and engines behind it, called without a socket.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)] // A panic is a test's report.
 
 #[path = "http/bodies.rs"]
 mod bodies;
+#[allow(dead_code)] // Shared with the engine's own tests.
+#[path = "support/cluster.rs"]
+mod cluster;
 #[path = "http/connections.rs"]
 mod connections;
+#[path = "http/postgres.rs"]
+mod postgres;
+#[allow(dead_code)]
+#[path = "support/relay.rs"]
+mod relay;
 #[path = "http/runs.rs"]
 mod runs;
 #[path = "http/sign_in.rs"]

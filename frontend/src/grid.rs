@@ -29,7 +29,7 @@ use keys::{Held, meaning};
 use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use parts::{FailedPage, GoToRow, ReadingOn, Words};
+use parts::{FailedPage, GoToRow, NotWhole, ReadingOn, Words};
 use selection::Join;
 use source::{RunSource, ServerRun};
 use std::rc::Rc;
@@ -87,7 +87,7 @@ impl GridHandle {
         let summary = self.grid.ui.summary;
         Signal::derive(move || match summary.get() {
             ui::Summary { columns: 0, .. } => String::new(),
-            ui::Summary { rows, columns } => format!("{rows} {} × {columns} selected", if rows == 1 { "row" } else { "rows" }),
+            ui::Summary { rows, columns } => format!("{} × {columns} selected", ui::rows_text(rows)),
         })
     }
 }
@@ -106,7 +106,7 @@ impl Grid {
         }
         let held = if event.ctrl_key() || event.meta_key() { Held::Control } else { Held::Plain };
         let Some(key) = meaning(&event.key(), held) else { return };
-        let reading = self.with(|view| view.is_reading()).unwrap_or(false);
+        let reading = self.with(|view| view.is_reading() || view.copying).unwrap_or(false);
         if key == keys::GridKey::Cancel && !reading {
             self.with(|view| view.forget_note());
             if !self.ui.viewer.get_untracked() {
@@ -247,6 +247,7 @@ pub fn GridOver(
     view! {
         <div class="grid-frame">
             <div class="grid-main">
+                <div class="grid-area">
                 <div class="grid" role="grid" tabindex="0" aria-label="Result" aria-multiselectable="true" aria-readonly="true"
                     aria-rowcount=move || grid.ui.aria_rows.get().to_string() aria-colcount=column_count.to_string() node_ref=scroller
                     on:scroll=move |_| { grid.with(GridView::scrolled); }
@@ -273,9 +274,11 @@ pub fn GridOver(
                 <FailedPage grid=grid />
                 <div class="grid-foot">
                     <ReadingOn grid=grid />
-                    <Words grid=grid status=status />
+                    <Words grid=grid />
                 </div>
                 <GoToRow grid=grid />
+                </div>
+                <NotWhole status=status />
             </div>
             <Show when=move || grid.ui.viewer.get()><CellViewer grid=grid /></Show>
         </div>

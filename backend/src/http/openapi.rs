@@ -2,11 +2,25 @@
 
 use super::routes::{catalog, connections, events, pages, report, runs, sign_in};
 use crate::access::Grant;
-use utoipa::OpenApi;
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::{Modify, OpenApi};
+
+/// Says how a request is signed.
+struct Bearer;
+
+impl Modify for Bearer {
+    fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
+        let scheme = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some("From POST /api/v1/sign-in/launch")).build();
+        document.components.get_or_insert_default().add_security_scheme("bearer", SecurityScheme::Http(scheme));
+    }
+}
 
 #[derive(OpenApi)]
 #[openapi(
-    info(title = "Sheaf", description = "Runs SQL statements and serves their rows as Arrow pages. docs/protocol.md is the prose of it."),
+    modifiers(&Bearer),
+    security(("bearer" = [])),
+    info(title = "Sheaf", description = "Runs SQL statements and serves their rows as Arrow pages. docs/protocol.md is the prose of it. \
+        Every request carries the header X-Sheaf-Client: NAME/VERSION."),
     paths(
         document,
         sign_in::launch,
@@ -56,5 +70,15 @@ mod tests {
             .collect();
         let routed: BTreeSet<(String, String)> = ROUTES.iter().map(|route| (route.method.to_owned(), route.path.to_owned())).collect();
         assert_eq!(described, routed);
+    }
+
+    #[test]
+    fn the_document_says_which_routes_need_no_sign_in() {
+        let document = serde_json::to_value(Api::openapi()).unwrap();
+        for route in ROUTES {
+            let operation = &document["paths"][route.path][route.method.to_lowercase()];
+            let is_open = operation["security"] == serde_json::json!([{}]);
+            assert_eq!(is_open, route.needs.is_none(), "{} {}", route.method, route.path);
+        }
     }
 }

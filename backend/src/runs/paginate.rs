@@ -165,4 +165,4 @@ fn trim(batch: RecordBatch, at: u64, limit: usize, cut: &mut BTreeMap<(u64, u32)
 pub(super) const FIRST_BYTES: usize = PAGE_BYTES_TARGET;
 
 #[cfg(test)]
-mod tests {}
+mod tests;

@@ -196,8 +196,7 @@ impl Registry {
 
     /// Nothing of the run is left at the database.
     fn has_ended(self: &Arc<Self>, run: &Arc<Run>) {
-        let standing = run.standing().clone();
-        let failed_at_start = standing.pages_ready == 0 && standing.state != shared::wire::run::RunState::Done;
+        let failed_at_start = run.standing().failed_at_start;
         let mut table = self.table();
         table.active.remove(&run.id);
         let is_kept = table.runs.contains_key(&run.id);

@@ -24,6 +24,8 @@ pub(super) struct Standing {
     pub state: RunState,
     /// Neither page 0 with more to come nor the end is here: the statement itself works.
     pub executing: bool,
+    /// It ended before its start could answer with more than a Problem.
+    pub failed_at_start: bool,
     /// Its session is given back or closed: nothing of the run is left at the database.
     pub ended: bool,
     pub columns: Arc<Vec<ColumnInfo>>,
@@ -45,6 +47,7 @@ impl Standing {
         Self {
             state: RunState::Running,
             executing: true,
+            failed_at_start: false,
             ended: false,
             columns: Arc::default(),
             page_rows,
@@ -88,6 +91,8 @@ impl Standing {
         if ending.state == RunState::Done && self.pages_ready > 0 {
             self.total_rows = Some(self.rows_ready);
         }
+        let is_refusal = matches!(self.state, RunState::Rejected | RunState::Unknown);
+        self.failed_at_start = self.executing && (is_refusal || (self.pages_ready == 0 && self.state != RunState::Done));
         self.executing = false;
         self.reading_to_end = false;
         self.rest(now);
@@ -139,6 +144,15 @@ impl Standing {
         }
     }
 
+    /// What the start answers when the run failed before it could answer better.
+    pub fn failure(&self) -> Option<Problem> {
+        match (&self.problem, self.state) {
+            _ if !self.failed_at_start => None,
+            (problem, RunState::Cancelled) => Some(problem.as_ref().map_or_else(cancelled, as_cancelled)),
+            (problem, _) => Some(problem.clone().unwrap_or_else(internal)),
+        }
+    }
+
     /// Why page `n` will not come, once that is certain.
     pub fn refusal(&self, n: u32) -> Option<Problem> {
         if n < self.pages_ready || !self.state.is_final() {
@@ -150,7 +164,7 @@ impl Standing {
                 ErrorCode::PastTheEnd,
                 format!("There is no page {n}: the result has {}", count(self.pages_ready.into(), "page", "pages")),
             ),
-            RunState::Cancelled => cause.map_or_else(cancelled, |problem| Problem { code: ErrorCode::Cancelled, ..problem.clone() }),
+            RunState::Cancelled => cause.map_or_else(cancelled, as_cancelled),
             RunState::Rejected | RunState::Unknown => cause.cloned().unwrap_or_else(internal),
             RunState::Partial => match cause {
                 Some(problem) if problem.code == ErrorCode::SpoolFull => problem.clone(),
@@ -196,6 +210,10 @@ impl Ending {
 
 pub(super) fn cancelled() -> Problem {
     Problem::new(ErrorCode::Cancelled, "The statement was cancelled")
+}
+
+fn as_cancelled(problem: &Problem) -> Problem {
+    Problem { code: ErrorCode::Cancelled, ..problem.clone() }
 }
 
 pub(super) fn internal() -> Problem {

@@ -97,9 +97,15 @@ async fn nobody_else_on_the_machine_can_read_its_files() {
 }
 
 #[tokio::test]
-async fn asked_to_end_it_ends_in_time_with_streams_open() {
+async fn asked_to_end_it_ends_in_time_with_a_stream_and_a_statement_open() {
     let mut server = Server::start(&binary(), &[]).unwrap();
     let bearer = server.sign_in().await.unwrap();
+    let connections = server.client().await.unwrap().send(Request::get("/api/v1/connections").bearer(&bearer)).await.unwrap().json();
+    let endless = "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n";
+    let start = json!({"connection": connections[0]["id"], "sql": endless, "token": "endless"});
+    let mut running = server.client().await.unwrap();
+    let run = Request::post("/api/v1/runs").bearer(&bearer).json(&start);
+    let run = tokio::spawn(async move { running.send(run).await });
     let (mut streaming, mut idle) = (server.client().await.unwrap(), server.client().await.unwrap());
     assert_eq!(idle.send(Request::get("/")).await.unwrap().status, 200);
     let stream = tokio::spawn(async move { streaming.send(Request::get("/api/v1/events?window=w").bearer(&bearer)).await });
@@ -108,6 +114,6 @@ async fn asked_to_end_it_ends_in_time_with_streams_open() {
     let status = tokio::task::spawn_blocking(move || server.wait()).await.unwrap().unwrap();
     assert!(status.success(), "{status}");
     assert!(asked.elapsed() < Duration::from_secs(10), "{:?}", asked.elapsed());
-    // The stream ended, or never began; either way nobody waits for it.
-    let _ = stream.await.unwrap();
+    // The stream ended, or never began; the run was answered, or cut off: either way nobody waits.
+    let _ = (stream.await.unwrap(), run.await.unwrap());
 }

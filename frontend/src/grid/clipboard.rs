@@ -6,7 +6,7 @@
 use super::held::HeldPage;
 use super::selection::{CellRange, Place};
 use super::source::RunSource;
-use super::ui::Note;
+use super::ui::{Note, rows_text};
 use super::view::{Grid, GridView};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -50,6 +50,7 @@ enum Gap {
 }
 
 enum Refusal {
+    Stopped,
     Told(String),
     Failed(Problem),
 }
@@ -76,11 +77,15 @@ impl Grid {
     }
 
     fn copy_later(self) {
-        let Some(wanted) = self.with(|view| view.wanted()) else { return };
-        self.ui.note.set(Some(Note::told(format!("Copying {}", rows_text(wanted.row_count())))));
+        let begun = self.with(|view| (view.wanted(), view.begin_copying()));
+        let Some((wanted, turn)) = begun else { return };
+        self.ui.note.set(Some(Note::told(format!("Copying {}; Esc stops", rows_text(wanted.row_count())))));
         spawn_local(async move {
-            match self.collect(&wanted).await {
+            let collected = self.collect(&wanted, turn).await;
+            self.with(|view| view.end_copying(turn));
+            match collected {
                 Ok(text) => self.put(text, &wanted).await,
+                Err(Refusal::Stopped) => {}
                 Err(Refusal::Told(sentence)) => self.ui.note.set(Some(Note::failed(sentence))),
                 Err(Refusal::Failed(problem)) => self.ui.note.set(Some(Note::failed(format!("Not copied: {}", problem.message)))),
             }
@@ -88,13 +93,16 @@ impl Grid {
     }
 
     /// Text of all rows, page by page; nothing but the text is kept of pages that were not here.
-    async fn collect(self, wanted: &Wanted) -> Result<String, Refusal> {
+    async fn collect(self, wanted: &Wanted, turn: u32) -> Result<String, Refusal> {
         let gone = || Refusal::Told("The result is closed".to_owned());
         let (source, page_rows) = self.with(|view| (view.source(), view.page_rows())).ok_or_else(gone)?;
         let mut text = Tsv::new();
         for block in &wanted.rows {
             let mut row = block.start;
             while row < block.end {
+                if self.with(|view| view.copy_turn) != Some(turn) {
+                    return Err(Refusal::Stopped);
+                }
                 let n = u32::try_from(row / page_rows).map_err(|_| gone())?;
                 let page = match self.with(|view| view.cached(n)).ok_or_else(gone)? {
                     Some(page) => page,
@@ -155,6 +163,25 @@ impl Grid {
 }
 
 impl GridView {
+    fn begin_copying(&mut self) -> u32 {
+        self.copy_turn = self.copy_turn.wrapping_add(1);
+        self.copying = true;
+        self.copy_turn
+    }
+
+    fn end_copying(&mut self, turn: u32) {
+        self.copying &= self.copy_turn != turn;
+    }
+
+    /// Gives up a copy that is still collecting its rows.
+    pub fn stop_copying(&mut self) {
+        if self.copying {
+            self.copying = false;
+            self.copy_turn = self.copy_turn.wrapping_add(1);
+            self.tell(Note::told("Nothing was copied"));
+        }
+    }
+
     fn wanted(&self) -> Wanted {
         let (known, columns) = (self.known_rows(), self.column_count());
         let selection = self.selection();
@@ -215,8 +242,4 @@ impl GridView {
             self.tell(Note::told(format!("Copied {}", rows_text(rows))));
         }
     }
-}
-
-fn rows_text(rows: u64) -> String {
-    if rows == 1 { "1 row".to_owned() } else { format!("{rows} rows") }
 }

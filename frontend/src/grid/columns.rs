@@ -20,6 +20,8 @@ const FIT_WIDTH_PX_MAX: f64 = 900.0;
 pub const WIDTH_PX_MAX: f64 = 4_000.0;
 /// Space left and right of a cell's text, and the hairline.
 pub const PADDING_PX: f64 = 20.0;
+/// Figures that a column of numbers has room for at least: identifiers grow down the rows, and a number is never shortened.
+const FIGURES_MIN: &str = "000000000";
 /// Cells looked at for the first widths.
 const SAMPLED_CELLS: usize = 20_000;
 /// Characters of a cell that can matter for its width.
@@ -77,7 +79,8 @@ pub fn fit_width_px(column: &Column, values: &dyn Array, advances: &Advances) ->
 fn wanted_width_px(column: &Column, values: &dyn Array, advances: &Advances, limit_px: f64, rows: usize) -> f64 {
     let name = advances.width_px(column.field.name(), limit_px) * NAME_SCALE + GLYPH_PX;
     let type_name = advances.width_px(column.type_name(), limit_px) * TYPE_SCALE;
-    let mut widest = name.max(type_name);
+    let figures = if column.kind == ColumnKind::Number { advances.width_px(FIGURES_MIN, limit_px) } else { 0.0 };
+    let mut widest = name.max(type_name).max(figures);
     for row in 0..values.len().min(rows) {
         if let Some((text, _)) = format_cell(values, &column.field, row).prefix(SAMPLED_CHARS) {
             widest = widest.max(advances.width_px(&text, limit_px));

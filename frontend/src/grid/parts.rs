@@ -2,7 +2,7 @@
 //!
 //! Invariant: one clear message at a time, where it happened; each can be answered by a key.
 
-use super::ui::Reading;
+use super::ui::{Reading, grouped, rows_text};
 use super::view::Grid;
 use leptos::html;
 use leptos::prelude::*;
@@ -39,8 +39,8 @@ pub fn ReadingOn(grid: Grid) -> impl IntoView {
     let reading = move || grid.ui.reading.get().is_some();
     let words = move || {
         grid.ui.reading.get().map(|Reading { rows, to_row }| match to_row {
-            None => ("Reading to the end", format!("{rows} rows")),
-            Some(row) => ("Reading on", format!("to row {row}")),
+            None => ("Reading to the end", rows_text(rows)),
+            Some(row) => ("Reading on", format!("to row {}", grouped(row))),
         })
     };
     let stop = move |_| {
@@ -59,27 +59,28 @@ pub fn ReadingOn(grid: Grid) -> impl IntoView {
     }
 }
 
-/// A sentence about what was just done, or why the result is not whole.
+/// A sentence about what was just done.
 #[component]
-pub fn Words(grid: Grid, status: RwSignal<RunStatus>) -> impl IntoView {
-    let said = move || match grid.ui.note.get() {
-        Some(note) => Some((note.text, note.failed)),
-        None => status.with(not_whole).map(|sentence| (sentence, true)),
-    };
+pub fn Words(grid: Grid) -> impl IntoView {
     move || {
-        said().filter(|_| grid.ui.reading.with(Option::is_none)).map(|(text, failed)| {
-            view! { <div class="grid-note" class:failed=failed role="log" aria-label="Result note">{text}</div> }
-        })
+        let note = grid.ui.note.get().filter(|_| grid.ui.reading.with(Option::is_none));
+        note.map(|note| view! { <div class="grid-note" class:failed=note.failed role="log" aria-label="Result note">{note.text}</div> })
     }
 }
 
+/// A result that is not whole says so, for as long as it is shown.
+#[component]
+pub fn NotWhole(status: RwSignal<RunStatus>) -> impl IntoView {
+    move || status.with(not_whole).map(|sentence| view! { <p class="grid-tail" role="note">{sentence}</p> })
+}
+
 fn not_whole(status: &RunStatus) -> Option<String> {
-    let rows = status.rows_ready;
+    let rows = rows_text(status.rows_ready);
     let cause = status.problem.as_ref().map(|problem| format!(": {}", problem.message)).unwrap_or_default();
     match status.state {
-        RunState::Cancelled => Some(format!("Cancelled: {rows} rows were read, the result has more")),
-        RunState::Partial => Some(format!("Not the whole result: {rows} rows were read{cause}")),
-        RunState::Unknown => Some(format!("The link was lost after {rows} rows{cause}")),
+        RunState::Cancelled => Some(format!("Cancelled after {rows}: the result has more")),
+        RunState::Partial => Some(format!("Not the whole result: {rows} were read{cause}")),
+        RunState::Unknown => Some(format!("The link was lost after {rows}{cause}")),
         _ => None,
     }
 }
@@ -116,7 +117,7 @@ fn Question(grid: Grid) -> impl IntoView {
         }
     };
     let known = grid.with(|view| (view.known_rows(), view.is_complete())).unwrap_or_default();
-    let hint = if known.1 { format!("1 to {}", known.0) } else { "1 and up".to_owned() };
+    let hint = if known.1 { format!("1 to {}", grouped(known.0)) } else { "1 and up".to_owned() };
     view! {
         <form class="grid-question" role="dialog" aria-label="Go to row" on:submit=answer
             on:focusout=move |event: web_sys::FocusEvent| {

@@ -43,6 +43,24 @@ pub struct Summary {
     pub columns: usize,
 }
 
+/// A count in groups of three, for words (a value is never grouped).
+pub fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A count of rows in words.
+pub fn rows_text(rows: u64) -> String {
+    format!("{} {}", grouped(rows), if rows == 1 { "row" } else { "rows" })
+}
+
 /// The signals.
 #[derive(Clone, Copy)]
 pub struct Ui {
@@ -89,5 +107,15 @@ impl Ui {
 impl Default for Ui {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_grouped_in_words() {
+        assert_eq!([1, 999, 1_000, 1_234_567].map(rows_text), ["1 row", "999 rows", "1,000 rows", "1,234,567 rows"]);
     }
 }

@@ -122,6 +122,9 @@ pub struct GridView {
     stop_reading: Option<AbortController>,
     /// Copied text that the browser did not take without a key.
     pub(super) copied: Option<String>,
+    /// Counts copies; a later one, or Esc, ends the one that is still collecting.
+    pub(super) copy_turn: u32,
+    pub(super) copying: bool,
     pub(super) drag: super::pointer::Drag,
     active_id: Option<String>,
 }
@@ -164,6 +167,8 @@ impl GridView {
             goal: None,
             stop_reading: None,
             copied: None,
+            copy_turn: 0,
+            copying: false,
             drag: super::pointer::Drag::default(),
             active_id: None,
             nodes,

@@ -13,7 +13,7 @@ use shared::problem::Problem;
 use std::sync::atomic::Ordering;
 
 /// Notes a report.
-#[utoipa::path(post, path = "/api/v1/csp", tag = "interface", responses((status = 204), (status = 413, body = Problem)))]
+#[utoipa::path(post, path = "/api/v1/csp", tag = "interface", security(()), responses((status = 204), (status = 413, body = Problem)))]
 pub async fn note(State(app): State<App>, request: Request) -> Result<StatusCode, Failure> {
     let bytes = limits::read_body(request, REPORT_BYTES_MAX).await?;
     let now = app.clock.now();

@@ -18,14 +18,25 @@ use shared::wire::run::{RunStatus, StartRun};
 /// Bytes of a name that a client makes itself.
 const CLIENT_NAME_BYTES_MAX: usize = 128;
 
+/// The run's token, for a client that would rather not put it into the body.
+const TOKEN_HEADER: HeaderName = HeaderName::from_static("sheaf-run-token");
+
 /// Runs one statement. As Arrow: page 0, or 204 where there are no rows. As JSON: where the run stands, without rows.
 #[utoipa::path(post, path = "/api/v1/runs", tag = "runs", request_body = StartRun, responses(
     (status = 200, content((RunStatus = "application/json"), (Vec<u8> = "application/vnd.apache.arrow.stream")),
         headers(("Sheaf-Run" = String), ("Sheaf-Page-Rows" = u32), ("Sheaf-Page-Crc32" = String), ("Sheaf-State" = String), ("Sheaf-Total-Rows" = u64))),
     (status = 204, description = "No rows", headers(("Sheaf-Run" = String), ("Sheaf-State" = String), ("Sheaf-Rows-Affected" = u64))),
     (status = 400, body = Problem), (status = 404, body = Problem), (status = 422, body = Problem), (status = 429, body = Problem)))]
-pub async fn start(State(app): State<App>, grant: Grant, headers: HeaderMap, Json(request): Json<StartRun>) -> Result<Response, Failure> {
+pub async fn start(
+    State(app): State<App>,
+    grant: Grant,
+    headers: HeaderMap,
+    Json(mut request): Json<StartRun>,
+) -> Result<Response, Failure> {
     let form = negotiate::form(&headers)?;
+    if let Some(token) = headers.get(TOKEN_HEADER).and_then(|value| value.to_str().ok()) {
+        request.token.get_or_insert_with(|| token.to_owned());
+    }
     check(&request)?;
     let target = app.connections.target(&request.connection).await?;
     let begun = app.runs.start(&grant, target, request).await?;

@@ -11,7 +11,7 @@ use shared::problem::{ErrorCode, Problem};
 use shared::wire::sign_in::{LaunchRequest, LaunchResponse};
 
 /// A launch code, once, for a bearer.
-#[utoipa::path(post, path = "/api/v1/sign-in/launch", tag = "sign-in", request_body = LaunchRequest,
+#[utoipa::path(post, path = "/api/v1/sign-in/launch", tag = "sign-in", security(()), request_body = LaunchRequest,
     responses((status = 200, body = LaunchResponse), (status = 401, body = Problem)))]
 pub async fn launch(State(app): State<App>, Json(request): Json<LaunchRequest>) -> Result<axum::Json<LaunchResponse>, Failure> {
     match app.redeem(&request.code).await? {

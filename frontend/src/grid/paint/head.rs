@@ -4,6 +4,7 @@
 
 use super::super::columns::{Column, ColumnKey};
 use super::{Frame, Layers};
+use shared::types::ColumnKind;
 use wasm_bindgen::JsCast;
 use web_sys::{CssStyleDeclaration, Document, HtmlElement, Text};
 
@@ -92,13 +93,12 @@ impl HeadSlot {
             let _ = node.set_attribute("aria-colindex", &(wanted.column + 1).to_string());
             let _ = node.set_attribute("title", &title(info));
         }
-        let number = info.kind == shared::types::ColumnKind::Number;
-        node.set_class_name(match (number, wanted.active) {
-            (false, false) => "head-cell",
-            (false, true) => "head-cell active",
-            (true, false) => "head-cell number",
-            (true, true) => "head-cell number active",
-        });
+        let aligned = match info.kind {
+            ColumnKind::Number => " number",
+            ColumnKind::Boolean => " boolean",
+            _ => "",
+        };
+        node.set_class_name(&format!("head-cell{aligned}{}", if wanted.active { " active" } else { "" }));
         let (class, label) = match wanted.key {
             None => ("head-key", None),
             Some(ColumnKey::Primary) => ("head-key primary", Some("Primary key")),

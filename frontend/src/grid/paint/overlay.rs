@@ -1,4 +1,4 @@
-//! Selection as rectangles under the rows, and the active cell's edge over them.
+//! Selection: tints under the rows, so that text keeps its contrast; edges over them, so that no hairline cuts them.
 //!
 //! Invariant: as of [`super`]; rectangles reach no further than the painted rows, whatever is selected.
 
@@ -9,13 +9,17 @@ use web_sys::{Document, HtmlElement};
 /// Ranges that are drawn; more than these nobody tells apart.
 const DRAWN_MAX: usize = 64;
 
+/// A rectangle's node and where it stands.
+type Drawn = (HtmlElement, String);
+
 /// The rectangles.
 pub struct Overlay {
     document: Document,
     under: HtmlElement,
     over: HtmlElement,
-    ranges: Vec<(HtmlElement, String)>,
-    active: Option<(HtmlElement, String)>,
+    /// Tint and edge of each range.
+    ranges: Vec<(Drawn, Drawn)>,
+    active: Option<Drawn>,
 }
 
 impl Overlay {
@@ -40,16 +44,20 @@ impl Overlay {
             let top = frame.scroll.row_top_px(first);
             let place = [left, top, right - left, frame.scroll.row_top_px(end) - top];
             if used == self.ranges.len() {
-                let Some(node) = self.node("range", &self.under) else { break };
-                self.ranges.push((node, String::new()));
+                let (Some(tint), Some(edge)) = (self.node("range-tint", &self.under), self.node("range-edge", &self.over)) else { break };
+                self.ranges.push(((tint, String::new()), (edge, String::new())));
             }
-            if let Some(slot) = self.ranges.get_mut(used) {
-                set(slot, place);
+            if let Some((tint, edge)) = self.ranges.get_mut(used) {
+                let [left, top, width, height] = place;
+                set(tint, place);
+                // One pixel up: on the hairline above, as its lower side is on the hairline below.
+                set(edge, [left, top - 1.0, width, height + 1.0]);
             }
             used += 1;
         }
-        for slot in self.ranges.iter_mut().skip(used) {
-            hide(slot);
+        for (tint, edge) in self.ranges.iter_mut().skip(used) {
+            hide(tint);
+            hide(edge);
         }
         self.draw_active(frame);
     }
@@ -76,7 +84,7 @@ impl Overlay {
     }
 }
 
-fn set(slot: &mut (HtmlElement, String), [left, top, width, height]: [f64; 4]) {
+fn set(slot: &mut Drawn, [left, top, width, height]: [f64; 4]) {
     let key = format!("{left} {top} {width} {height}");
     if slot.1 == key {
         return;
@@ -91,7 +99,7 @@ fn set(slot: &mut (HtmlElement, String), [left, top, width, height]: [f64; 4]) {
     let _ = style.set_property("height", &format!("{height}px"));
 }
 
-fn hide(slot: &mut (HtmlElement, String)) {
+fn hide(slot: &mut Drawn) {
     if !slot.1.is_empty() {
         slot.1.clear();
         let _ = slot.0.style().set_property("display", "none");

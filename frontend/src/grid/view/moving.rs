@@ -19,7 +19,10 @@ impl GridView {
             }
             GridKey::GoToRow => self.grid.ui.going.set(true),
             GridKey::Open => self.grid.ui.viewer.set(true),
-            GridKey::Cancel => self.stop_reading(),
+            GridKey::Cancel => {
+                self.stop_copying();
+                self.stop_reading();
+            }
         }
     }
 
@@ -82,7 +85,7 @@ impl GridView {
     }
 
     /// Brings a cell into the window, by the shortest way.
-    fn reveal(&mut self, place: Place) {
+    pub(super) fn reveal(&mut self, place: Place) {
         self.speed_rows = 0.0;
         if let Some(top) = self.scroll.reveal(place.row) {
             self.set_scroll_top(top);

@@ -2,7 +2,7 @@
 
 use super::super::keys::Motion;
 use super::super::selection::Join;
-use super::super::ui::{Note, Reading};
+use super::super::ui::{Note, Reading, rows_text};
 use super::GridView;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -69,7 +69,7 @@ impl GridView {
     fn arrive_at(&mut self, row: u64) {
         let last = self.extent.known_rows().saturating_sub(1);
         if row > last {
-            self.grid.ui.note.set(Some(Note::told(format!("The result has {} rows", self.extent.known_rows()))));
+            self.grid.ui.note.set(Some(Note::told(format!("The result has {}", rows_text(self.extent.known_rows())))));
         }
         self.jump(row.min(last));
     }

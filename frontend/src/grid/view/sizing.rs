@@ -17,12 +17,17 @@ const TAIL_PX: f64 = 24.0;
 impl GridView {
     /// The window's size changed.
     pub fn resized(&mut self) {
-        self.width_px = f64::from(self.nodes.scroller.client_width());
+        let width_px = f64::from(self.nodes.scroller.client_width());
+        let narrower = width_px < self.width_px;
+        self.width_px = width_px;
         let window_px = (f64::from(self.nodes.scroller.client_height()) - HEAD_PX).max(0.0);
         let set = self.scroll.resize(self.extent.rows(), window_px);
         self.size_rows();
         if let Some(set) = set {
             self.set_scroll_top(set);
+        }
+        if narrower && self.grid.ui.viewer.get_untracked() {
+            self.reveal(self.selection.active()); // the viewer opened over the cell it shows
         }
         self.refresh();
     }

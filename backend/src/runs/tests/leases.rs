@@ -1,0 +1,194 @@
+//! What ends when nobody cares any more, and what is told to those who do.
+
+use super::*;
+use futures_util::{Stream, StreamExt};
+use std::pin::Pin;
+use tokio::time::{Instant, advance, sleep};
+
+type Watch = Pin<Box<dyn Stream<Item = RunStatus> + Send>>;
+
+fn watch(house: &House, window: &str) -> Watch {
+    Box::pin(house.runs.watch(&house.grant, WindowId(window.to_owned())))
+}
+
+/// Everything that can be told without the time going on.
+async fn heard(house: &House, watch: &mut Watch) -> Vec<RunStatus> {
+    house.settle().await;
+    let mut all = Vec::new();
+    while let Some(Some(status)) = futures_util::FutureExt::now_or_never(watch.next()) {
+        all.push(status);
+    }
+    all
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_parked_result_lets_go_of_its_session_when_nobody_asks() {
+    let house = house();
+    let id = house.sql("rows n=5000").await.status.id;
+    sleep(59 * SECOND).await;
+    // Asking keeps it, also for a page that is there.
+    house.page(&id, 0).await.unwrap();
+    sleep(59 * SECOND).await;
+    assert_eq!(house.status(&id).unwrap().state, RunState::Paused);
+    sleep(2 * SECOND).await;
+    let status = house.status(&id).unwrap();
+    assert_eq!(status.state, RunState::Partial);
+    assert!(status.problem.unwrap().message.contains("nobody asked"));
+    assert_eq!(rows_of(&house.page(&id, 0).await.unwrap()), numbers(0, 1000));
+    assert_eq!(house.page(&id, 1).await.unwrap_err().code, ErrorCode::Partial);
+    assert_eq!((house.runs.census().active, house.world.get(|w| &w.finishes)), (0, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_without_a_window_lives_half_an_hour_after_its_last_use() {
+    let house = house();
+    let id = house.sql("rows n=7").await.status.id;
+    sleep(29 * 60 * SECOND).await;
+    house.status(&id).unwrap();
+    sleep(29 * 60 * SECOND).await;
+    house.page(&id, 0).await.unwrap();
+    sleep(31 * 60 * SECOND).await;
+    assert_eq!(house.status(&id).unwrap_err().code, ErrorCode::Gone);
+    assert_eq!((house.runs.census().kept, house.runs.census().memory_bytes, house.runs.census().sessions), (0, 0, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_console_without_a_window_ends_as_late() {
+    let house = house();
+    house.start(on_console("temp", "k")).await.unwrap();
+    sleep(29 * 60 * SECOND).await;
+    house.start(on_console("look", "k")).await.unwrap();
+    sleep(31 * 60 * SECOND).await;
+    assert_eq!((house.world.get(|w| &w.open), house.runs.census().sessions), (0, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_window_that_closes_takes_its_runs_and_consoles_with_it() {
+    let house = house();
+    let mut events = watch(&house, "w");
+    let parked =
+        house.start(StartRun { session: Some(SessionId("k".to_owned())), ..in_window("rows n=5000", "w") }).await.unwrap().status.id;
+    let done = house.start(in_window("rows n=7", "w")).await.unwrap().status.id;
+    let other = house.start(in_window("rows n=7", "elsewhere")).await.unwrap().status.id;
+    let _others = watch(&house, "elsewhere");
+    events.next().await.unwrap();
+    drop(events);
+    sleep(29 * SECOND).await;
+    assert!(house.status(&parked).is_ok());
+    sleep(2 * SECOND).await;
+    assert_eq!(house.status(&parked).unwrap_err().code, ErrorCode::Gone);
+    assert_eq!(house.status(&done).unwrap_err().code, ErrorCode::Gone);
+    assert!(house.status(&other).is_ok());
+    assert_eq!((house.runs.census().active, house.runs.census().kept), (0, 1));
+    sleep(301 * SECOND).await;
+    assert_eq!(house.world.get(|w| &w.open), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_window_that_comes_back_in_time_keeps_its_runs() {
+    let house = house();
+    let events = watch(&house, "w");
+    let id = house.start(in_window("rows n=7", "w")).await.unwrap().status.id;
+    for _ in 0..5 {
+        sleep(20 * SECOND).await;
+    }
+    drop(events);
+    sleep(29 * SECOND).await;
+    // Two at once: the one that is left counts.
+    let (again, more) = (watch(&house, "w"), watch(&house, "w"));
+    drop(again);
+    sleep(100 * SECOND).await;
+    assert!(house.status(&id).is_ok());
+    drop(more);
+    sleep(31 * SECOND).await;
+    assert_eq!(house.status(&id).unwrap_err().code, ErrorCode::Gone);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_window_that_never_listened_ends_as_well() {
+    let house = house();
+    let start = house.start_later(in_window("change n=1 gate=execute", "never"));
+    house.world.at_gate.notified().await;
+    sleep(31 * SECOND).await;
+    assert!(start.await.unwrap().is_err());
+    assert_eq!((house.runs.census().active, house.runs.census().kept, house.world.get(|w| &w.cancels)), (0, 0, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_watcher_hears_every_state_and_nothing_when_nothing_changes() {
+    let house = house();
+    let mut events = watch(&house, "w");
+    assert!(heard(&house, &mut events).await.is_empty());
+    let id = house.start(in_window("rows n=5000", "w")).await.unwrap().status.id;
+    let first = heard(&house, &mut events).await;
+    assert_eq!(first[0].id, id);
+    advance(SECOND).await;
+    let then = heard(&house, &mut events).await;
+    let last = then.last().or(first.last()).unwrap();
+    assert_eq!((last.state, last.rows_ready), (RunState::Paused, 1000));
+    advance(5 * SECOND).await;
+    assert!(heard(&house, &mut events).await.is_empty(), "no ticks");
+    house.cancel(&id);
+    let last = heard(&house, &mut events).await;
+    assert_eq!(last.iter().map(|s| s.state).collect::<Vec<_>>(), [RunState::Cancelled], "an end is told at once, once");
+    advance(5 * SECOND).await;
+    assert!(heard(&house, &mut events).await.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refusal_is_told_though_the_run_is_gone() {
+    let house = house();
+    let mut events = watch(&house, "w");
+    house.start(in_window("rows fail=execute", "w")).await.unwrap_err();
+    let told = heard(&house, &mut events).await;
+    let last = told.last().unwrap();
+    assert_eq!((last.state, last.problem.as_ref().unwrap().position), (RunState::Rejected, Some(7)));
+    assert_eq!(house.status(&last.id).unwrap_err().code, ErrorCode::Gone);
+}
+
+#[tokio::test(start_paused = true)]
+async fn progress_is_told_ten_times_a_second_and_the_end_at_once() {
+    let house = house();
+    let mut events = watch(&house, "w");
+    house.world.gate.add_permits(1);
+    let id = house.start(in_window("rows n=100000 gate=fetch", "w")).await.unwrap().status.id;
+    house.runs.read_to_end(&house.grant, &id).unwrap();
+    let runs = house.world.clone();
+    // A page each 10 ms, for a second.
+    let feeding = tokio::spawn(async move {
+        for _ in 0..99 {
+            sleep(std::time::Duration::from_millis(10)).await;
+            runs.gate.add_permits(1);
+        }
+    });
+    let (mut told, mut last_at) = (0, None::<Instant>);
+    loop {
+        let status = events.next().await.unwrap();
+        if status.state.is_final() {
+            assert_eq!((status.state, status.total_rows), (RunState::Done, Some(100_000)));
+            break;
+        }
+        if let Some(at) = last_at {
+            assert!(at.elapsed() >= std::time::Duration::from_millis(100));
+        }
+        last_at = Some(Instant::now());
+        told += 1;
+    }
+    feeding.await.unwrap();
+    assert!((5..=11).contains(&told), "{told}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_new_watcher_is_told_what_is_there() {
+    let house = house();
+    let kept = watch(&house, "w");
+    let one = house.start(in_window("rows n=7", "w")).await.unwrap().status.id;
+    let two = house.start(in_window("rows n=5000", "w")).await.unwrap().status.id;
+    let mut late = watch(&house, "w");
+    let mut told: Vec<RunId> = heard(&house, &mut late).await.into_iter().map(|s| s.id).collect();
+    told.sort();
+    let mut both = vec![one, two];
+    both.sort();
+    assert_eq!(told, both);
+    drop(kept);
+}
