@@ -20,7 +20,6 @@ use crate::state::Workbench;
 use crate::state::connections::Load;
 use crate::state::dialogs::Dialog;
 use crate::state::layout::{EXPLORER_PX, Half};
-use crate::state::theme;
 use crate::ui::menu::MenuLayer;
 use crate::ui::splitter::{Lie, Splitter};
 use console::ConsoleView;
@@ -33,7 +32,7 @@ pub fn App() -> impl IntoView {
     let w = Workbench::new();
     provide_context(w);
     let sign_in = RwSignal::new(SignIn::Coming);
-    Effect::new(move |_| theme::apply(w.theme.get()));
+    Effect::new(move |_| keep::theme(w.theme.get()));
     api::on_refused(move || {
         boot::forget_bearer();
         sign_in.set(SignIn::Needed(Some("The server no longer knows this browser".to_owned())));

@@ -2,8 +2,7 @@
 //!
 //! Invariant: the code leaves the address before anything else happens, and goes nowhere but to the sign-in route.
 
-use crate::api;
-use crate::state::storage;
+use crate::api::{self, storage};
 use shared::problem::{ErrorCode, Problem};
 
 const BEARER: &str = "sheaf.bearer";

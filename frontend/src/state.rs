@@ -1,6 +1,6 @@
 //! What the interface knows, in small owners.
 //!
-//! Invariant: no owner talks to the server or draws; pure logic stands in functions without `web_sys`, tested natively.
+//! Invariant: no owner talks to the server or draws; pure logic needs no browser and is tested natively.
 //! Start at [`Workbench`], which every view finds in its context.
 
 pub mod connections;
@@ -9,12 +9,11 @@ pub mod dialogs;
 pub mod layout;
 pub mod link;
 pub mod messages;
-pub mod names;
 pub mod result;
-pub mod storage;
 pub mod theme;
 pub mod words;
 
+use crate::api::names;
 use connections::Connections;
 use consoles::Consoles;
 use dialogs::Dialogs;

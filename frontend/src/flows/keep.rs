@@ -1,8 +1,9 @@
 //! Keeps consoles and layout in the browser's storage: after a rest of 400 ms, and when the page is left.
 
+use crate::api::storage;
 use crate::state::Workbench;
 use crate::state::consoles::{Console, KEY_PREFIX, Kept, Merge, merge};
-use crate::state::storage;
+use crate::state::theme::{self, Theme};
 use leptos::prelude::*;
 use std::sync::Arc;
 use std::time::Duration;
@@ -71,6 +72,17 @@ pub fn follow(w: Workbench) {
         leaving.remove();
         elsewhere.remove();
     });
+}
+
+/// Shows and keeps a theme.
+pub fn theme(theme: Theme) {
+    if let Some(root) = document().document_element() {
+        let _ = match theme.attribute() {
+            Some(value) => root.set_attribute("data-theme", value),
+            None => root.remove_attribute("data-theme"),
+        };
+    }
+    theme::keep(theme);
 }
 
 /// Forgets a console that was closed.

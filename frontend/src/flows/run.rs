@@ -1,13 +1,13 @@
 //! One run after another in a console: sent, answered, shown, told.
 
 use super::{browse, listen, now_ms, wall_time};
-use crate::api::{self, RunAnswer};
+use crate::api::{self, RunAnswer, names};
 use crate::state::Workbench;
 use crate::state::consoles::Console;
 use crate::state::layout::Half;
 use crate::state::messages::{Kind, Message};
 use crate::state::result::{ErrorMark, Running, Shown, first_status};
-use crate::state::{names, words};
+use crate::state::words;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use shared::ids::{ConnectionId, RunId};

@@ -4,8 +4,8 @@
 //! what happens when they write the same one.
 
 use super::messages::Messages;
-use super::names;
 use super::result::RunSlot;
+use crate::api::names;
 use leptos::prelude::*;
 use serde::{Deserialize, Serialize};
 use shared::ids::{ConnectionId, SessionId};

@@ -1,6 +1,6 @@
 //! Sizes that a person set, and what is folded away.
 
-use super::storage;
+use crate::api::storage;
 use leptos::prelude::*;
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
 //! Light, dark, or as the system has it.
 
-use super::storage;
+use crate::api::storage;
 
 const KEY: &str = "sheaf.theme";
 
@@ -54,15 +54,8 @@ pub fn kept() -> Theme {
     }
 }
 
-/// Shows and keeps a choice.
-pub fn apply(theme: Theme) {
-    let root = web_sys::window().and_then(|window| window.document()).and_then(|document| document.document_element());
-    if let Some(root) = root {
-        let _ = match theme.attribute() {
-            Some(value) => root.set_attribute("data-theme", value),
-            None => root.remove_attribute("data-theme"),
-        };
-    }
+/// Keeps a choice for the next load.
+pub fn keep(theme: Theme) {
     match theme.attribute() {
         Some(value) => {
             storage::set(KEY, value);
