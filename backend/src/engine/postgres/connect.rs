@@ -5,7 +5,7 @@
 
 mod sign_in;
 
-use super::errors::Fields;
+use super::errors::{Fields, Notices};
 use super::wire::{Message, Reader, Wire, WireError};
 use crate::engine::dial::{Address, DialError, Link, tls};
 use crate::engine::{EngineError, Target};
@@ -13,13 +13,14 @@ use postgres_protocol::message::frontend;
 use shared::limits::CONNECT_SECONDS_MAX;
 use shared::problem::{ErrorCode, Problem};
 use shared::wire::connection::{Tls, TlsMode};
-use shared::wire::run::Notice;
 use sign_in::SignIn;
 use std::collections::HashMap;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 const PORT: u16 = 5432;
+/// Settings that a server reports; real ones report some fifteen.
+pub const SETTINGS_MAX: usize = 100;
 
 /// How to reach a server, for a session as for its cancel requests.
 #[derive(Clone, Debug)]
@@ -46,7 +47,7 @@ pub struct Connected {
     /// What the server reports of its settings, by name.
     pub settings: HashMap<String, String>,
     /// What it said while signing in.
-    pub notices: Vec<Notice>,
+    pub notices: Notices,
     /// Every statement runs in a transaction that refuses writes.
     pub read_only: bool,
 }
@@ -133,7 +134,7 @@ async fn attempt(target: &Target, extras: Extras) -> Result<Connected, EngineErr
     wire.send().await.map_err(failed)?;
     let mut sign_in = SignIn::new(&user, target.password.as_ref());
     let mut connected =
-        Connected { wire, route, key: None, settings: HashMap::new(), notices: Vec::new(), read_only: target.fields.read_only };
+        Connected { wire, route, key: None, settings: HashMap::new(), notices: Notices::default(), read_only: target.fields.read_only };
     while !greet(&mut connected, &mut sign_in).await? {}
     Ok(connected)
 }
@@ -152,7 +153,9 @@ async fn greet(connected: &mut Connected, sign_in: &mut SignIn<'_>) -> Result<bo
         b'S' => {
             let mut reader = Reader::new(body);
             let (name, value) = (reader.c_text().map_err(failed)?, reader.c_text().map_err(failed)?);
-            connected.settings.insert(name, value);
+            if connected.settings.len() < SETTINGS_MAX {
+                connected.settings.insert(name, value);
+            }
         }
         b'N' => connected.notices.push(Fields::read(body).notice()),
         // NegotiateProtocolVersion: 3.0 is what was asked for, and what every server has.

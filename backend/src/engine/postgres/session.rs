@@ -13,7 +13,7 @@ use super::cancel::Canceller;
 use super::catalog;
 use super::connect::Connected;
 use super::decode::{Reading, Rows};
-use super::errors::{lost, not_sent};
+use super::errors::{Notices, lost, not_sent};
 use super::types::{Layout, Names};
 use super::wire::{Wire, WireError};
 use crate::engine::{Bound, CancelHandle, EngineError, Fetched, Finished, Session, Started};
@@ -34,7 +34,7 @@ pub struct PostgresSession {
     wire: Wire,
     server: String,
     settings: HashMap<String, String>,
-    notices: Vec<Notice>,
+    notices: Notices,
     canceller: Arc<Canceller>,
     names: Names,
     read_only: bool,
@@ -326,7 +326,7 @@ impl Session for PostgresSession {
         };
         let failed = self.until_ready(Sink::Nowhere, &mut said).await?;
         if !wanted.is_empty() {
-            self.read_origins().await?;
+            self.read_origins(wanted.len()).await?;
         }
         if self.read_only && self.in_transaction {
             frontend::query("ROLLBACK", &mut self.wire.output).map_err(|error| self.lose(&error.into()))?;
@@ -345,7 +345,7 @@ impl Session for PostgresSession {
     }
 
     fn take_notices(&mut self) -> Vec<Notice> {
-        std::mem::take(&mut self.notices)
+        self.notices.take()
     }
 
     fn cancel_handle(&self) -> Arc<dyn CancelHandle> {

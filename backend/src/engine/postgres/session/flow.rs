@@ -3,7 +3,8 @@
 //! Invariant: every message is taken in its order; a message that has no place here ends the session, not the process.
 
 use super::PostgresSession;
-use crate::engine::postgres::errors::{Fields, ended, not_sent};
+use crate::engine::postgres::connect::SETTINGS_MAX;
+use crate::engine::postgres::errors::{Fields, Notices, ended, not_sent};
 use crate::engine::postgres::types::Column;
 use crate::engine::postgres::wire::{Message, Reader, WireError};
 use crate::engine::{CancelHandle, EngineError, Fate};
@@ -47,6 +48,9 @@ pub enum Sink {
     /// They are given up.
     Nowhere,
 }
+
+/// A question about a result has one row a column; no result has as many columns.
+const ASIDE_ROWS_MAX: usize = 10_000;
 
 /// An answer to a question of Sheaf's own.
 pub enum Said {
@@ -97,6 +101,9 @@ impl PostgresSession {
             b'D' => {
                 match (self.sink, &mut self.statement) {
                     (Sink::Statement, Some(statement)) => statement.rows.push(body),
+                    (Sink::Aside, _) if self.aside.len() > ASIDE_ROWS_MAX => {
+                        return Err(WireError::Protocol("rows without end".to_owned()));
+                    }
                     (Sink::Aside, _) => self.aside.push(text_row(body)?),
                     _ => {}
                 }
@@ -188,6 +195,7 @@ impl PostgresSession {
     /// Everything up to ReadyForQuery; the first error on the way is returned once it is there.
     pub(super) async fn until_ready(&mut self, sink: Sink, take: &mut (dyn FnMut(Said) + Send)) -> Result<Option<Fields>, EngineError> {
         self.sink = sink;
+        self.aside.clear();
         let mut failed = None;
         let end = loop {
             match self.next_event().await {
@@ -218,7 +226,7 @@ impl PostgresSession {
 }
 
 /// Settings, notices and notifications, which may come at any time.
-fn take_news(tag: u8, body: &[u8], settings: &mut HashMap<String, String>, notices: &mut Vec<Notice>) -> Result<(), WireError> {
+fn take_news(tag: u8, body: &[u8], settings: &mut HashMap<String, String>, notices: &mut Notices) -> Result<(), WireError> {
     let mut reader = Reader::new(body);
     match tag {
         b'N' => notices.push(Fields::read(body).notice()),
@@ -228,7 +236,9 @@ fn take_news(tag: u8, body: &[u8], settings: &mut HashMap<String, String>, notic
                 let message = format!("client_encoding is now {value}, but Sheaf sends and reads UTF8");
                 notices.push(Notice { severity: "WARNING".to_owned(), message });
             }
-            settings.insert(name, value);
+            if settings.len() < SETTINGS_MAX || settings.contains_key(&name) {
+                settings.insert(name, value);
+            }
         }
         _ => {
             let _process = reader.u32()?;
