@@ -4,6 +4,7 @@
 //! Invariant: nothing here fails. Text that is being written is unfinished most of the time; what is unfinished is a value
 //! that says so. No SQL is ever changed here, only described by byte ranges of the text it came from.
 
+pub mod colour;
 pub mod dialects;
 pub mod lexer;
 pub mod outline;

@@ -9,6 +9,8 @@ export interface Hooks {
   settled(): void;
   /** The statement a cursor means. */
   statement(cursor: number): Uint32Array | undefined;
+  /** (from, to, colour) one after the other; see colours.ts. */
+  colours(from: number, to: number): Uint32Array;
   /** Completions as JSON (`Completions`), or nothing. */
   complete(cursor: number, explicit: boolean): string | undefined;
   run(scope: Scope, from: number, to: number): void;

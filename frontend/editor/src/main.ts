@@ -1,14 +1,15 @@
 // The SQL editor of Sheaf: CodeMirror in a shadow root. boot.js hands this module to the WASM side as `globalThis.sheafEditor`.
 //
-// Invariant: it knows no SQL beyond colours and folding; statements, completion and running are the WASM side's, asked through `Hooks`.
+// Invariant: it knows no SQL; colours, statements, completion and running are the WASM side's,
+// asked through `Hooks`.
 // Places are UTF-16 units of the document. Every edit is reported, so that the other side's text is always this text.
 
 import { history, historyField } from "@codemirror/commands";
 import { foldState } from "@codemirror/language";
-import { Compartment, EditorState, type Extension, Transaction } from "@codemirror/state";
-import { EditorView } from "@codemirror/view";
+import { EditorState, type Extension, Prec } from "@codemirror/state";
+import { EditorView, ViewPlugin, type ViewUpdate } from "@codemirror/view";
+import { colours, recolour } from "./colours";
 import { completion } from "./completion";
-import { type Dialect, language } from "./highlight";
 import { marks, now, setError, setNow, setRunning } from "./marks";
 import { type Hooks, type Scope } from "./hooks";
 import { keys } from "./keys";
@@ -25,21 +26,22 @@ export interface Saved {
 
 export class Editor {
   private readonly view: EditorView;
-  private readonly dialect = new Compartment();
   private idle = 0;
   private readonly settle = () => this.flush();
 
-  constructor(host: HTMLElement, text: string, dialect: Dialect, private readonly hooks: Hooks, saved?: Saved) {
+  constructor(host: HTMLElement, text: string, private readonly hooks: Hooks, saved?: Saved) {
     const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
+    const report = (update: ViewUpdate) => this.report(update);
     const extensions: Extension = [
+      // Before all that asks the other side about the new text.
+      Prec.highest(ViewPlugin.define(() => ({ update: report }))),
       keys(hooks, () => this.flush()),
       surface(),
       history(),
-      this.dialect.of(language(dialect)),
+      colours(hooks),
       completion(hooks),
       marks(),
       EditorView.updateListener.of((update) => {
-        if (update.docChanged) this.report(update.transactions);
         if (update.docChanged || update.selectionSet) this.markStatement();
       }),
       EditorView.domEventHandlers({ blur: this.settle }),
@@ -52,12 +54,11 @@ export class Editor {
   }
 
   /** Tells the other side each change, in the order and the places in which it can apply them one after the other. */
-  private report(transactions: readonly Transaction[]): void {
-    for (const transaction of transactions) {
-      transaction.changes.iterChanges((fromOld, toOld, from, _to, insert) => {
-        this.hooks.changed(from, toOld - fromOld, insert.toString());
-      }, true);
-    }
+  private report(update: ViewUpdate): void {
+    if (!update.docChanged) return;
+    update.changes.iterChanges((fromOld, toOld, from, _to, insert) => {
+      this.hooks.changed(from, toOld - fromOld, insert.toString());
+    }, true);
     clearTimeout(this.idle);
     this.idle = window.setTimeout(this.settle, IDLE_MS);
   }
@@ -94,8 +95,10 @@ export class Editor {
     this.view.focus();
   }
 
-  setDialect(dialect: Dialect): void {
-    this.view.dispatch({ effects: this.dialect.reconfigure(language(dialect)) });
+  /** The other side reads the text by other rules now. */
+  recolour(): void {
+    this.view.dispatch({ effects: recolour.of(null) });
+    this.markStatement();
   }
 
   /** Underlines a place and says what is wrong with it, until the next edit. */
@@ -169,6 +172,6 @@ function restore(text: string, extensions: Extension, saved?: Saved): EditorStat
   return EditorState.create({ doc: text, extensions });
 }
 
-export function mount(host: HTMLElement, text: string, dialect: Dialect, hooks: Hooks, saved?: Saved): Editor {
-  return new Editor(host, text, dialect, hooks, saved);
+export function mount(host: HTMLElement, text: string, hooks: Hooks, saved?: Saved): Editor {
+  return new Editor(host, text, hooks, saved);
 }

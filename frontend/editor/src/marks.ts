@@ -45,34 +45,39 @@ function decorate(state: EditorState, mark: ErrorMark): DecorationSet {
   const line = state.doc.lineAt(mark.from);
   let { from, to } = mark;
   if (to === from) {
-    // A place without width: the character before it at the end of a line, else the one after.
-    if (from === line.to && from > line.from) from -= 1;
-    else if (from < line.to) to += 1;
+    // A place without width: the word there; at the end of a line the character before it.
+    const word = state.wordAt(from);
+    if (word && word.to > from) to = word.to;
+    else if (from === line.to && from > line.from) from -= 1;
+    else to = Math.min(to + 1, line.to);
   }
-  to = Math.min(to, Math.max(line.to, from));
+  to = Math.max(Math.min(to, line.to), from);
   const parts: Range<Decoration>[] = [];
   if (to > from) parts.push(Decoration.mark({ class: "sheaf-error-place" }).range(from, to));
-  parts.push(Decoration.widget({ widget: new Strip(mark.message, from - line.from), block: true, side: 1 }).range(line.to));
+  parts.push(Decoration.widget({ widget: new Strip(mark.message), block: true, side: 1 }).range(line.to));
   return Decoration.set(parts, true);
 }
 
 /** The database's sentence below the line. */
 class Strip extends WidgetType {
-  constructor(private readonly message: string, private readonly column: number) {
+  constructor(private readonly message: string) {
     super();
   }
 
   override eq(other: Strip): boolean {
-    return other.message === this.message && other.column === this.column;
+    return other.message === this.message;
   }
 
   override toDOM(): HTMLElement {
-    const strip = document.createElement("div");
+    // The room around it is padding of the outer one: CodeMirror measures a block without its margins.
+    const room = document.createElement("div");
+    room.className = "sheaf-error";
+    const strip = room.appendChild(document.createElement("div"));
     strip.className = "sheaf-error-strip";
     strip.setAttribute("role", "note");
     strip.setAttribute("aria-label", "Error");
     strip.textContent = this.message;
-    return strip;
+    return room;
   }
 
   override ignoreEvent(): boolean {

@@ -1,6 +1,6 @@
 // How the editor looks and what it shows besides text. Every colour and size is a variable of the page's tokens.css.
 
-import { bracketMatching, codeFolding, foldGutter, indentOnInput, indentUnit } from "@codemirror/language";
+import { bracketMatching, codeFolding, foldGutter, indentUnit } from "@codemirror/language";
 import { highlightSelectionMatches, search } from "@codemirror/search";
 import { EditorState, type Extension } from "@codemirror/state";
 import {
@@ -27,7 +27,6 @@ export function surface(): Extension {
     dropCursor(),
     rectangularSelection(),
     crosshairCursor(),
-    indentOnInput(),
     bracketMatching(),
     highlightSelectionMatches({ minSelectionLength: 2, maxMatches: 200 }),
     search({ top: true }),
@@ -81,8 +80,9 @@ const theme = EditorView.theme({
   ".sheaf-bar-running": { backgroundColor: "var(--success)" },
 
   ".sheaf-error-place": { textDecoration: "underline wavy var(--danger) 1px", textUnderlineOffset: "3px", textDecorationSkipInk: "none" },
+  ".sheaf-error": { padding: "var(--space-half) 0 var(--space-1)" },
   ".sheaf-error-strip": {
-    margin: "var(--space-half) 0", padding: "var(--space-1) var(--space-3)", fontFamily: "var(--font-ui)", fontSize: "var(--size-small)", lineHeight: "var(--leading)",
+    padding: "var(--space-1) var(--space-3)", fontFamily: "var(--font-ui)", fontSize: "var(--size-small)", lineHeight: "var(--leading)",
     color: "var(--danger)", backgroundColor: "var(--danger-tint)", borderLeft: "2px solid var(--danger)", whiteSpace: "pre-wrap", overflowWrap: "anywhere",
   },
 
@@ -112,8 +112,8 @@ const theme = EditorView.theme({
   ".cm-panels": { backgroundColor: "var(--panel)", color: "var(--text)", zIndex: "20" },
   ".cm-panels-top": { borderBottom: "var(--hairline) solid var(--line)" },
   ".cm-panel.cm-search": {
-    display: "flex", flexWrap: "wrap", alignItems: "center", gap: "var(--space-1) var(--space-1)", padding: "var(--space-2) var(--space-8) var(--space-2) var(--space-2)", fontFamily: "var(--font-ui)", fontSize: "var(--size-small)",
-    "& br": { display: "block", flexBasis: "100%", height: "0", content: '""', width: "100%" },
+    padding: "var(--space-1) var(--space-8) var(--space-1) var(--space-2)", fontFamily: "var(--font-ui)", fontSize: "var(--size-small)",
+    "& > input, & > button:not([name=close]), & > label": { margin: "var(--space-half) var(--space-1) var(--space-half) 0", verticalAlign: "middle" },
     "& label": { display: "inline-flex", alignItems: "center", gap: "var(--space-1)", fontSize: "var(--size-small)", color: "var(--muted)", padding: "0 var(--space-1)" },
     "& input[type=checkbox]": { margin: "0", accentColor: "var(--accent)" },
     "& [name=close]": {
@@ -121,9 +121,9 @@ const theme = EditorView.theme({
     },
     "& [name=close]:hover": { backgroundColor: "var(--hover)", color: "var(--text)" },
   },
-  ".cm-panel .cm-textfield": { ...control, width: "240px", padding: "0 var(--space-2)", backgroundColor: "var(--field)", margin: "0" },
+  ".cm-panel .cm-textfield": { ...control, width: "240px", padding: "0 var(--space-2)", backgroundColor: "var(--field)" },
   ".cm-panel .cm-textfield:focus-visible, .cm-panel button:focus-visible": { outline: "var(--focus) solid var(--accent)" },
-  ".cm-panel .cm-button": { ...control, padding: "0 var(--space-2)", backgroundColor: "var(--raised)", backgroundImage: "none", margin: "0", cursor: "pointer" },
+  ".cm-panel .cm-button": { ...control, padding: "0 var(--space-2)", backgroundColor: "var(--raised)", backgroundImage: "none", cursor: "pointer" },
   ".cm-panel .cm-button:hover": { backgroundColor: "var(--hover)" },
   ".cm-panel .cm-button:active": { backgroundImage: "none", backgroundColor: "var(--pressed)" },
   ".cm-searchMatch": { backgroundColor: "var(--warning-tint)", borderRadius: "2px" },

@@ -3,7 +3,6 @@
 //! Invariant: only this file names the JavaScript side. Places are UTF-16 units here. boot.js sets `globalThis.sheafEditor` before WASM starts.
 
 use js_sys::{Function, Object, Reflect, Uint32Array};
-use shared::wire::connection::EngineKind;
 use wasm_bindgen::prelude::*;
 use web_sys::HtmlElement;
 
@@ -13,7 +12,7 @@ extern "C" {
     pub type Editor;
 
     #[wasm_bindgen(js_namespace = sheafEditor)]
-    fn mount(host: &HtmlElement, text: &str, dialect: &str, hooks: &Object, saved: &JsValue) -> Editor;
+    fn mount(host: &HtmlElement, text: &str, hooks: &Object, saved: &JsValue) -> Editor;
 
     #[wasm_bindgen(method)]
     pub fn focus(this: &Editor);
@@ -25,8 +24,8 @@ extern "C" {
     pub fn insert(this: &Editor, text: &str);
     #[wasm_bindgen(method, js_name = setText)]
     pub fn set_text(this: &Editor, text: &str);
-    #[wasm_bindgen(method, js_name = setDialect)]
-    pub fn set_dialect(this: &Editor, dialect: &str);
+    #[wasm_bindgen(method)]
+    pub fn recolour(this: &Editor);
     #[wasm_bindgen(method, js_name = setError)]
     pub fn set_error(this: &Editor, from: u32, to: u32, message: &str);
     #[wasm_bindgen(method, js_name = clearError)]
@@ -49,6 +48,7 @@ pub struct Hooks {
     pub changed: Closure<dyn Fn(u32, u32, String)>,
     pub settled: Closure<dyn Fn()>,
     pub statement: Closure<dyn Fn(u32) -> Option<Uint32Array>>,
+    pub colours: Closure<dyn Fn(u32, u32) -> Uint32Array>,
     pub complete: Closure<dyn Fn(u32, bool) -> Option<String>>,
     pub run: Closure<dyn Fn(String, u32, u32)>,
 }
@@ -63,6 +63,7 @@ impl Hooks {
         set("changed", self.changed.as_ref());
         set("settled", self.settled.as_ref());
         set("statement", self.statement.as_ref());
+        set("colours", self.colours.as_ref());
         set("complete", self.complete.as_ref());
         set("run", self.run.as_ref());
         object
@@ -70,14 +71,6 @@ impl Hooks {
 }
 
 /// Puts an editor into `host`, as it was `saved` if that is of this text.
-pub fn open(host: &HtmlElement, text: &str, kind: EngineKind, hooks: &Hooks, saved: &JsValue) -> Editor {
-    mount(host, text, dialect_name(kind), &hooks.object(), saved)
-}
-
-/// The bundle's name of a dialect.
-pub fn dialect_name(kind: EngineKind) -> &'static str {
-    match kind {
-        EngineKind::Sqlite => "sqlite",
-        EngineKind::Postgres => "postgres",
-    }
+pub fn open(host: &HtmlElement, text: &str, hooks: &Hooks, saved: &JsValue) -> Editor {
+    mount(host, text, &hooks.object(), saved)
 }

@@ -3,7 +3,7 @@
 //! Invariant: the script is never borrowed while JavaScript is called, for JavaScript calls back at once. What is kept of a console that is
 //! not shown stays in [`SAVED`], by its name.
 
-use super::bridge::{self, Editor, Hooks, dialect_name};
+use super::bridge::{self, Editor, Hooks};
 use super::{ErrorMark, RunAsk, RunScope};
 use js_sys::Uint32Array;
 use leptos::prelude::*;
@@ -17,6 +17,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 use wasm_bindgen::prelude::*;
 use web_sys::HtmlElement;
+
+/// Bytes of a statement up to which typing asks for completions.
+const STATEMENT_TYPED_MAX: usize = 256 * 1024;
 
 thread_local! {
     static SHOWN: RefCell<HashMap<u32, Rc<Session>>> = RefCell::default();
@@ -60,7 +63,7 @@ impl Session {
         let script = Rc::new(RefCell::new(Script::new(text.clone(), kind)));
         let hooks = hooks(&script, asks);
         let saved = SAVED.with_borrow_mut(|saved| saved.remove(console)).unwrap_or(JsValue::UNDEFINED);
-        let js = bridge::open(host, &text, kind, &hooks, &saved);
+        let js = bridge::open(host, &text, &hooks, &saved);
         let key = NEXT_KEY.replace(NEXT_KEY.get() + 1);
         let session = Rc::new(Session { key, js, console: console.to_owned(), script, kind: Cell::new(kind), _hooks: hooks });
         SHOWN.with_borrow_mut(|shown| shown.insert(key, session.clone()));
@@ -71,7 +74,7 @@ impl Session {
     pub fn follow(&self, text: &str, kind: EngineKind) {
         if self.kind.replace(kind) != kind {
             self.script.borrow_mut().set_kind(kind);
-            self.js.set_dialect(dialect_name(kind));
+            self.js.recolour();
         }
         let differs = self.script.borrow().text() != text;
         if differs {
@@ -122,7 +125,7 @@ fn unit(place: usize) -> u32 {
 
 fn hooks(script: &Rc<RefCell<Script>>, asks: Asks) -> Hooks {
     let of = || script.clone();
-    let (changed, settled, statement, complete, run) = (of(), of(), of(), of(), of());
+    let (changed, settled, statement, colours, complete, run) = (of(), of(), of(), of(), of(), of());
     Hooks {
         changed: Closure::new(move |from: u32, deleted: u32, insert: String| {
             changed.borrow_mut().edit(from as usize, deleted as usize, &insert);
@@ -139,6 +142,10 @@ fn hooks(script: &Rc<RefCell<Script>>, asks: Asks) -> Hooks {
             let range = script.statement_at(cursor as usize)?;
             Some(Uint32Array::from([unit(script.unit_of(range.start)), unit(script.unit_of(range.end))].as_slice()))
         }),
+        colours: Closure::new(move |from: u32, to: u32| {
+            let found = colours.borrow_mut().colours(from as usize, to as usize);
+            Uint32Array::from(found.as_slice())
+        }),
         complete: Closure::new(move |cursor: u32, explicit: bool| suggest(&complete.borrow(), asks, cursor as usize, explicit)),
         run: Closure::new(move |scope: String, from: u32, to: u32| {
             if let Some(ask) = run_ask(&run.borrow(), asks.engine.get_untracked(), &scope, from as usize..to as usize) {
@@ -153,6 +160,10 @@ fn suggest(script: &Script, asks: Asks, cursor: usize, explicit: bool) -> Option
     let kind = asks.engine.try_get_untracked()?;
     let catalog = asks.catalog.try_get_untracked()?.unwrap_or_else(|| NO_CATALOG.with(Arc::clone));
     let place = script.segment_at(cursor);
+    // A statement of a quarter megabyte takes longer than a frame to understand: only when asked for.
+    if !explicit && place.text.len() > STATEMENT_TYPED_MAX {
+        return None;
+    }
     let ask = if explicit { complete::Asked::ByKey } else { complete::Asked::ByTyping };
     let found = complete::suggest_in(&catalog, place.text, place.at, kind, ask);
     if found.items.is_empty() {

@@ -117,8 +117,24 @@ pub struct CatalogIndex {
     columns: Vec<ColumnEntry>,
     keys: Vec<KeyEntry>,
     routines: Vec<RoutineEntry>,
-    entries: Vec<Entry>,
+    sorted: Sorted,
     folded: Names,
+}
+
+/// The names of each kind in order: who looks for tables does not pass by routines.
+#[derive(Debug, Default)]
+struct Sorted {
+    schemas: Vec<Entry>,
+    relations: Vec<Entry>,
+    routines: Vec<Entry>,
+}
+
+/// The names of a kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Schemas,
+    Relations,
+    Routines,
 }
 
 /// What a hit of [`CatalogIndex::search`] is.
@@ -190,7 +206,12 @@ impl CatalogIndex {
             self.folded.text.push_str(&folded);
             self.folded.ends.push(narrow(self.folded.text.len()));
             let id = NameId(narrow(self.folded.ends.len() - 1));
-            self.entries.push(Entry { mask: rank::mask(&folded), folded: id, name, target });
+            let entry = Entry { mask: rank::mask(&folded), folded: id, name, target };
+            match target {
+                Target::Schema(_) => self.sorted.schemas.push(entry),
+                Target::Relation(_) => self.sorted.relations.push(entry),
+                Target::Routine(_) => self.sorted.routines.push(entry),
+            }
         }
     }
 
@@ -198,27 +219,46 @@ impl CatalogIndex {
     pub fn search(&self, query: &str, limit: usize) -> Vec<Hit> {
         let folded = rank::fold(query.trim());
         let mut effort = Effort::default();
-        let best = self.best(&folded, limit.max(rank::RANKED_MAX), &mut effort, |_| true);
+        let count = limit.max(rank::RANKED_MAX);
+        let mut best: Vec<(Scored, Target)> = Vec::new();
+        for kind in [Kind::Relations, Kind::Routines, Kind::Schemas] {
+            best.extend(self.best(kind, &folded, count, &mut effort, |_| true));
+        }
+        // Stable: among equals the order is that of the kinds, then of the names.
+        best.sort_by(|a, b| b.0.cmp(&a.0));
+        best.truncate(count);
         let names = best.into_iter().map(|(scored, target)| (self.target_name(target).to_owned(), scored, target));
         rank::rank_names(&folded, names.collect(), limit).into_iter().map(|(target, matched)| self.hit(target, matched)).collect()
     }
 
     /// How many names it holds.
     pub fn len(&self) -> usize {
-        self.entries.len()
+        self.sorted.schemas.len() + self.sorted.relations.len() + self.sorted.routines.len()
     }
 
     /// Holds it no name?
     pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.len() == 0
     }
 
     /// The best `count` entries by the cheap score, of those that `wanted` takes. All fit equally well when nothing was typed.
-    pub(super) fn best(&self, typed: &str, count: usize, effort: &mut Effort, wanted: impl Fn(Target) -> bool) -> Vec<(Scored, Target)> {
+    pub(super) fn best(
+        &self,
+        kind: Kind,
+        typed: &str,
+        count: usize,
+        effort: &mut Effort,
+        wanted: impl Fn(Target) -> bool,
+    ) -> Vec<(Scored, Target)> {
+        let entries = match kind {
+            Kind::Schemas => &self.sorted.schemas,
+            Kind::Relations => &self.sorted.relations,
+            Kind::Routines => &self.sorted.routines,
+        };
         let asked = rank::mask(typed);
         let mut found: Vec<(i32, u32)> = Vec::new();
-        effort.scanned += self.entries.len();
-        for (at, entry) in self.entries.iter().enumerate() {
+        effort.scanned += entries.len();
+        for (at, entry) in entries.iter().enumerate() {
             if entry.mask & asked != asked || !wanted(entry.target) {
                 continue;
             }
@@ -233,7 +273,7 @@ impl CatalogIndex {
             found.truncate(count);
         }
         found.sort_unstable_by(order);
-        found.into_iter().filter_map(|(score, at)| Some((Scored(score), self.entries.get(at as usize)?.target))).collect()
+        found.into_iter().filter_map(|(score, at)| Some((Scored(score), entries.get(at as usize)?.target))).collect()
     }
 
     /// Names of the system's own schemas come after a person's.
@@ -287,6 +327,11 @@ impl CatalogIndex {
         self.schemas.get(at as usize)
     }
 
+    /// Naming the schema would tell nothing: there is one besides the system's own.
+    pub(super) fn has_one_schema(&self) -> bool {
+        self.schemas.iter().filter(|schema| !schema.system).count() <= 1
+    }
+
     pub(super) fn relation(&self, at: u32) -> Option<&RelationEntry> {
         self.relations.get(at as usize)
     }
@@ -316,8 +361,8 @@ impl CatalogIndex {
             [] => return None,
         };
         let folded = rank::fold(name);
-        let first = self.entries.partition_point(|entry| self.folded.get(entry.folded) < folded.as_str());
-        let equal = self.entries.iter().skip(first).take_while(|entry| self.folded.get(entry.folded) == folded);
+        let first = self.sorted.relations.partition_point(|entry| self.folded.get(entry.folded) < folded.as_str());
+        let equal = self.sorted.relations.iter().skip(first).take_while(|entry| self.folded.get(entry.folded) == folded);
         let fitting = equal.filter_map(|entry| match entry.target {
             Target::Relation(at) if same(self.name(entry.name), name) => self.relation(at).map(|relation| (at, relation)),
             _ => None,

@@ -4,7 +4,7 @@
 //! the scopes around the cursor alone. Start at [`SOURCES`].
 
 use super::context::{Context, Place};
-use super::index::{CatalogIndex, ColumnEntry, RelationEntry, Target, kind_of};
+use super::index::{CatalogIndex, ColumnEntry, Kind, RelationEntry, Target, kind_of};
 use super::{Effort, Suggestion, SuggestionKind, keywords, rank};
 use crate::sql::outline::{Clause, Output, TableSource, TableUse};
 
@@ -131,6 +131,10 @@ impl<'a> Offers<'a> {
 
     fn relation_detail(&self, at: u32) -> String {
         let Some(relation) = self.index.relation(at) else { return String::new() };
+        if self.index.has_one_schema() {
+            let columns = self.index.columns_of(relation).len();
+            return if columns == 1 { "1 column".to_owned() } else { format!("{columns} columns") };
+        }
         self.schema_name(relation.schema).to_owned()
     }
 
@@ -371,7 +375,7 @@ fn relations(offers: &mut Offers<'_>) {
         Target::Relation(at) => in_schema.is_none_or(|schema| index.relation(at).is_some_and(|relation| relation.schema == schema)),
         _ => false,
     };
-    let best = index.best(&offers.typed, OF_CATALOG_MAX, &mut offers.effort, wanted);
+    let best = index.best(Kind::Relations, &offers.typed, OF_CATALOG_MAX, &mut offers.effort, wanted);
     let related = related_relations(offers);
     for (_, target) in best {
         let Target::Relation(at) = target else { continue };
@@ -458,7 +462,7 @@ fn schemas(offers: &mut Offers<'_>) {
     }
     let index = offers.index;
     let is_value = context.place == Place::Operand;
-    let best = index.best(&offers.typed, OF_CATALOG_MAX, &mut offers.effort, |target| matches!(target, Target::Schema(_)));
+    let best = index.best(Kind::Schemas, &offers.typed, OF_CATALOG_MAX, &mut offers.effort, |_| true);
     for (_, target) in best {
         let Target::Schema(at) = target else { continue };
         let system = index.schema(at).is_some_and(|schema| schema.system);
@@ -487,7 +491,7 @@ fn routines(offers: &mut Offers<'_>) {
         _ => false,
     };
     let count = if offers.typed.is_empty() { ROUTINES_UNTYPED_MAX } else { OF_CATALOG_MAX };
-    let best = index.best(&offers.typed, count, &mut offers.effort, wanted);
+    let best = index.best(Kind::Routines, &offers.typed, count, &mut offers.effort, wanted);
     for (_, target) in best {
         let Target::Routine(at) = target else { continue };
         let Some(routine) = index.routine(at) else { continue };

@@ -2,9 +2,11 @@
 //!
 //! Invariant: after any edits the segments are those that splitting the whole text anew would give (a test says so), though an
 //! edit reads again only the statements it touches. Places come from a browser, which counts UTF-16 units; the text is UTF-8.
-//! Start at [`Script::edit`] and [`Script::segment_at`].
+//! Start at [`Script::edit`], [`Script::segment_at`] and [`Script::colours`].
 
+use super::colour::{Colour, colour_of};
 use super::dialects::dialect;
+use super::lexer::{Lexer, Token, TokenKind};
 use super::splitter::next_segment;
 use crate::wire::connection::EngineKind;
 use std::ops::Range;
@@ -15,6 +17,16 @@ pub struct Script {
     text: String,
     kind: EngineKind,
     segments: Vec<Segment>,
+    /// A token's start in a long segment, right before what was coloured last: reading can begin there, for tokens do not depend on
+    /// those before them.
+    resume: Option<Resume>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Resume {
+    segment: usize,
+    byte: usize,
+    unit: usize,
 }
 
 /// A statement with the blanks and comments before it and its semicolon, by lengths: an edit elsewhere leaves it as it is.
@@ -43,7 +55,7 @@ pub struct Place<'a> {
 impl Script {
     /// Reads the whole text.
     pub fn new(text: String, kind: EngineKind) -> Self {
-        let mut script = Script { text, kind, segments: Vec::new() };
+        let mut script = Script { text, kind, segments: Vec::new(), resume: None };
         script.segments = script.read(0, &|_| None).0;
         script
     }
@@ -64,6 +76,8 @@ impl Script {
     pub fn edit(&mut self, from: usize, deleted: usize, insert: &str) {
         let (first, first_start, start) = self.find(from);
         let end = self.byte_of(from.saturating_add(deleted)).max(start);
+        // An edit at or before the known place may change what the tokens there are.
+        self.resume = self.resume.filter(|resume| resume.byte < start);
         self.text.replace_range(start..end, insert);
 
         // Ends of the old segments after the edit, moved to where they are now.
@@ -148,6 +162,69 @@ impl Script {
         Place { text: self.text.get(start..start + bytes).unwrap_or(""), start, start_units, at: byte - start }
     }
 
+    /// What to colour between two UTF-16 units, as (from, to, [`Colour`]) one after the other, in units; statements that begin there
+    /// come as [`Colour::Statement`]. Tokens that reach over an end are given whole.
+    pub fn colours(&mut self, from: usize, to: usize) -> Vec<u32> {
+        let mut found = Vec::new();
+        let mut first = Resume { segment: 0, byte: 0, unit: 0 };
+        while let Some(segment) = self.segments.get(first.segment).filter(|segment| first.unit + segment.units <= from) {
+            first = Resume { segment: first.segment + 1, byte: first.byte + segment.bytes, unit: first.unit + segment.units };
+        }
+        let known = self.resume.filter(|resume| resume.segment == first.segment && resume.unit <= from && resume.byte >= first.byte);
+        let (mut byte, mut unit) = (first.byte, first.unit);
+        let mut start = known;
+        for (index, segment) in self.segments.iter().enumerate().skip(first.segment) {
+            if unit >= to {
+                break;
+            }
+            let end = byte + segment.bytes;
+            if let Some(statement) = &segment.statement {
+                let place = |at: usize| unit + units(self.text.get(byte..byte + at).unwrap_or(""));
+                if segment.bytes < LONG_SEGMENT {
+                    push(&mut found, place(statement.start), place(statement.end), Colour::Statement);
+                }
+            }
+            let begin = start.take().unwrap_or(Resume { segment: index, byte, unit });
+            let text = self.text.get(..end).unwrap_or("");
+            if let Some(resume) = self.colour_segment(text, begin, from..to, &mut found).filter(|_| segment.bytes >= LONG_SEGMENT) {
+                self.resume = Some(resume);
+            }
+            byte = end;
+            unit += segment.units;
+        }
+        found
+    }
+
+    /// Colours of a segment's tokens from `begin` on; gives the last token's start before the range.
+    fn colour_segment(&self, text: &str, begin: Resume, range: Range<usize>, found: &mut Vec<u32>) -> Option<Resume> {
+        let dialect = dialect(self.kind);
+        let mut resume = None;
+        let mut before: Option<Token> = None;
+        let mut unit = begin.unit;
+        let mut lexer = Lexer::new(text, dialect, begin.byte);
+        while let Some(token) = lexer.next() {
+            let start = unit;
+            if start >= range.end {
+                break;
+            }
+            unit += units(token.text(text));
+            if start < range.start {
+                resume = Some(Resume { byte: token.start, unit: start, ..begin });
+            }
+            if unit > range.start {
+                let after = (token.kind == TokenKind::Word)
+                    .then(|| lexer.clone().find(|next| next.kind != TokenKind::Space))
+                    .flatten()
+                    .map(|next| next.kind);
+                if let Some(colour) = colour_of(text, &token, before.as_ref(), after, dialect) {
+                    push(found, start, unit, colour);
+                }
+            }
+            before = Some(token);
+        }
+        resume
+    }
+
     /// The statements, as byte ranges.
     pub fn statements(&self) -> Vec<Range<usize>> {
         let mut start = 0;
@@ -170,6 +247,14 @@ impl Script {
         });
         super::splitter::statement_in(segments, &self.text, cursor)
     }
+}
+
+/// From this many bytes on a statement is read from a known place inside, not from its start.
+const LONG_SEGMENT: usize = 16 * 1024;
+
+fn push(found: &mut Vec<u32>, from: usize, to: usize, colour: Colour) {
+    let narrow = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    found.extend([narrow(from), narrow(to), colour as u32]);
 }
 
 fn units(text: &str) -> usize {
