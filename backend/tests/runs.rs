@@ -1,0 +1,95 @@
+//! Runs over the real engines: what a script engine can't show.
+
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+#[allow(dead_code)]
+#[path = "support/cluster.rs"]
+mod cluster;
+#[allow(dead_code)]
+#[path = "support/relay.rs"]
+mod relay;
+
+#[path = "runs/postgres.rs"]
+mod postgres;
+#[path = "runs/sqlite.rs"]
+mod sqlite;
+
+use arrow_array::RecordBatch;
+use backend::access::{Action, Grant, Principal, authorize};
+use backend::engine::{Target, engine};
+use backend::runs::{Begun, Runs, RunsConfig, StoredPage};
+use futures_util::StreamExt;
+use shared::format::format_cell;
+use shared::ids::{ConnectionId, RunId, SessionId, WindowId};
+use shared::problem::Problem;
+use shared::wire::connection::{ConnectionFields, EngineKind};
+use shared::wire::run::{RunStatus, StartRun};
+
+pub struct House {
+    pub runs: Runs,
+    pub grant: Grant,
+    pub target: Target,
+    pub spool: tempfile::TempDir,
+}
+
+pub fn house(target: Target) -> House {
+    let spool = tempfile::tempdir().unwrap();
+    let mut config = RunsConfig::new(spool.path().join("spool"));
+    config.disk_free_min = 0;
+    config.memory_per_run = 1024 * 1024;
+    House { runs: Runs::new(config, engine), grant: authorize(&Principal::LocalOwner, Action::Run), target, spool }
+}
+
+impl House {
+    pub async fn run(&self, sql: &str, console: Option<&str>) -> Result<Begun, Problem> {
+        let request = StartRun {
+            connection: ConnectionId("c".to_owned()),
+            session: console.map(|name| SessionId(name.to_owned())),
+            sql: sql.to_owned(),
+            page_rows: None,
+            window: Some(WindowId("w".to_owned())),
+            token: None,
+        };
+        self.runs.start(&self.grant, self.target.clone(), request).await
+    }
+
+    pub async fn page(&self, id: &RunId, n: u32) -> Result<StoredPage, Problem> {
+        self.runs.page(&self.grant, id, n).await
+    }
+
+    /// The first status of a run of the window that is so.
+    pub async fn until(&self, is: impl Fn(&RunStatus) -> bool) -> RunStatus {
+        let mut events = Box::pin(self.runs.watch(&self.grant, WindowId("w".to_owned())));
+        loop {
+            let status = events.next().await.unwrap();
+            if is(&status) {
+                return status;
+            }
+        }
+    }
+}
+
+pub fn fields(kind: EngineKind) -> ConnectionFields {
+    ConnectionFields {
+        name: "test".to_owned(),
+        engine: kind,
+        path: None,
+        host: None,
+        port: None,
+        database: None,
+        user: None,
+        tls: None,
+        read_only: false,
+        color: None,
+    }
+}
+
+pub fn read(page: &StoredPage) -> RecordBatch {
+    shared::page::decode(page.bytes.to_vec()).unwrap()
+}
+
+pub fn cell(page: &StoredPage, row: usize, column: usize) -> String {
+    let batch = read(page);
+    let field = batch.schema_ref().field(column).clone();
+    format_cell(batch.column(column).as_ref(), &field, row).text().unwrap_or_default().into_owned()
+}

@@ -1,0 +1,146 @@
+//! PostgreSQL: what passes on the link, what the server still holds, and links that break.
+
+use super::cluster::{Cluster, clusters};
+use super::relay::Relay;
+use super::{House, cell, fields, house, read};
+use backend::engine::Target;
+use shared::ids::ConnectionId;
+use shared::problem::ErrorCode;
+use shared::wire::connection::EngineKind;
+use shared::wire::run::RunState;
+use std::time::Duration;
+
+const WIDE: &str = "select n, repeat('x', 100) from generate_series(1, 2000000) n";
+
+fn at(port: u16) -> House {
+    let mut fields = fields(EngineKind::Postgres);
+    fields.host = Some("127.0.0.1".to_owned());
+    fields.port = Some(port);
+    fields.database = Some("postgres".to_owned());
+    fields.user = Some("postgres".to_owned());
+    house(Target { fields, password: None })
+}
+
+/// What the server has of Sheaf besides the asker: sessions, and those that work or hold something.
+fn server_side(cluster: &Cluster) -> (usize, usize) {
+    let sql = "select count(*), count(*) filter (where state <> 'idle') from pg_stat_activity where application_name like 'sheaf%'";
+    let line = cluster.psql("postgres", sql);
+    let (all, busy) = line.trim().split_once('|').unwrap();
+    (all.parse().unwrap(), busy.parse().unwrap())
+}
+
+/// Asks the server until it is so: a closed link is noticed there a moment later.
+async fn until_server_side(cluster: &'static Cluster, is: impl Fn((usize, usize)) -> bool) {
+    for _ in 0..300 {
+        // Elsewhere: links must go on meanwhile.
+        if is(tokio::task::spawn_blocking(|| server_side(cluster)).await.unwrap()) {
+            return;
+        }
+    }
+    panic!("the server still has {:?}", server_side(cluster));
+}
+
+#[tokio::test]
+async fn the_life_of_results_on_a_real_server() {
+    // One after the other: each looks at all that the server has.
+    for cluster in clusters() {
+        pages_move_their_own_rows_and_closing_frees_the_session(cluster).await;
+        a_cancelled_console_keeps_its_session(cluster).await;
+        a_transaction_is_the_consoles_own(cluster).await;
+        a_cut_link_leaves_what_was_read(cluster).await;
+        a_shutdown_leaves_nothing_on_the_server(cluster).await;
+    }
+}
+
+async fn pages_move_their_own_rows_and_closing_frees_the_session(cluster: &'static Cluster) {
+    let relay = Relay::start(cluster.port, Duration::ZERO).await;
+    let house = at(relay.port);
+    let begun = house.run(WIDE, None).await.unwrap();
+    assert_eq!((begun.status.state, begun.status.page_rows), (RunState::Paused, 1000));
+    let first = relay.passed();
+    assert!(first.to_client < 160_000, "{first:?}");
+    house.page(&begun.status.id, 1).await.unwrap();
+    // Page 1 and the four pages read ahead, and no more.
+    house.until(|status| status.rows_ready == 6000 && status.state == RunState::Paused).await;
+    let next = relay.passed();
+    assert!(next.to_client < 5 * 160_000, "{next:?}");
+    house.runs.close(&house.grant, &begun.status.id).await.unwrap();
+    assert_eq!(house.runs.census().active, 0);
+    until_server_side(cluster, |(_, busy)| busy == 0).await;
+    house.runs.shut_down().await;
+    until_server_side(cluster, |(all, _)| all == 0).await;
+}
+
+async fn a_cancelled_console_keeps_its_session(cluster: &'static Cluster) {
+    let house = at(cluster.port);
+    house.run("create temp table kept as select 42 as answer", Some("k")).await.unwrap();
+    let (ended, ()) = tokio::join!(house.run("select pg_sleep(600)", Some("k")), async {
+        until_server_side(cluster, |(_, busy)| busy > 0).await;
+        let running = house.until(|status| status.state == RunState::Running).await;
+        house.runs.cancel(&house.grant, &running.id).unwrap();
+    });
+    assert_eq!(ended.unwrap_err().code, ErrorCode::Cancelled);
+    // At once, again and again: no cancel of the earlier statement reaches a later one.
+    for _ in 0..50 {
+        let next = house.run("select answer, pg_sleep(0.001) from kept", Some("k")).await.unwrap();
+        assert_eq!(cell(&next.page0.unwrap(), 0, 0), "42");
+    }
+    house.runs.shut_down().await;
+}
+
+async fn a_transaction_is_the_consoles_own(cluster: &'static Cluster) {
+    let house = at(cluster.port);
+    cluster.psql("postgres", "drop table if exists t; create table t as select 1 as a");
+    assert!(house.run("begin", Some("k")).await.unwrap().status.in_transaction);
+    assert!(house.run("update t set a = 2", Some("k")).await.unwrap().status.in_transaction);
+    let other = house.run("select a from t", None).await.unwrap();
+    assert_eq!(cell(&other.page0.unwrap(), 0, 0), "1");
+    let refused = house.run("select nothing", Some("k")).await.unwrap_err();
+    assert_eq!((refused.code, refused.sqlstate.as_deref(), refused.position), (ErrorCode::Rejected, Some("42703"), Some(7)));
+    let aborted = house.run("select 1", Some("k")).await.unwrap_err();
+    assert_eq!(aborted.sqlstate.as_deref(), Some("25P02"), "the console's own transaction, as the server has it");
+    assert!(!house.run("rollback", Some("k")).await.unwrap().status.in_transaction);
+    // What anybody leaves in a session of the pool is undone.
+    house.run("begin", None).await.unwrap();
+    house.run("set search_path to nowhere", None).await.unwrap();
+    assert_eq!(cell(&house.run("select a from t", None).await.unwrap().page0.unwrap(), 0, 0), "1");
+    let returned = house.run("update t set a = a + 1 returning a", None).await.unwrap();
+    assert_eq!((returned.status.rows_affected, returned.status.state), (Some(1), RunState::Done));
+    let catalog = house.runs.catalog(&house.grant, house.target.clone(), ConnectionId("c".to_owned())).await.unwrap();
+    assert!(catalog.schemas.iter().any(|schema| schema.relations.iter().any(|relation| relation.name == "t")));
+    house.runs.shut_down().await;
+}
+
+async fn a_cut_link_leaves_what_was_read(cluster: &'static Cluster) {
+    let relay = Relay::start(cluster.port, Duration::ZERO).await;
+    let mut house = at(relay.port);
+    let id = house.run(WIDE, Some("k")).await.unwrap().status.id;
+    let page1 = house.page(&id, 1).await.unwrap();
+    relay.cut();
+    let problem = house.page(&id, 100).await.unwrap_err();
+    assert_eq!(problem.code, ErrorCode::Partial);
+    let status = house.runs.status(&house.grant, &id).unwrap();
+    assert_eq!((status.state, status.problem.unwrap().code), (RunState::Partial, ErrorCode::ConnectionLost));
+    assert_eq!(house.page(&id, 1).await.unwrap(), page1);
+    assert_eq!(read(&page1).num_rows(), 1000);
+    // The server is there again, by another way: the console goes on in a new session.
+    house.target.fields.port = Some(cluster.port);
+    let next = house.run("select 1", Some("k")).await.unwrap();
+    assert_eq!((next.status.state, next.status.notices.len()), (RunState::Done, 1));
+    house.runs.shut_down().await;
+    until_server_side(cluster, |(all, _)| all == 0).await;
+}
+
+async fn a_shutdown_leaves_nothing_on_the_server(cluster: &'static Cluster) {
+    let house = at(cluster.port);
+    house.run(WIDE, Some("parked")).await.unwrap();
+    house.run("begin", Some("open")).await.unwrap();
+    house.run("select 1", None).await.unwrap();
+    let (ended, ()) = tokio::join!(house.run("select pg_sleep(600)", Some("busy")), async {
+        until_server_side(cluster, |(all, busy)| all >= 3 && busy >= 2).await;
+        house.runs.shut_down().await;
+    });
+    assert!(ended.is_err());
+    until_server_side(cluster, |(all, _)| all == 0).await;
+    assert!(std::fs::read_dir(house.spool.path().join("spool")).map_or(0, Iterator::count) == 0);
+}

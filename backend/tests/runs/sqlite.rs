@@ -1,0 +1,108 @@
+//! SQLite: a file, its own thread, an interrupt.
+
+use super::{House, cell, fields, house, read};
+use backend::engine::Target;
+use backend::runs::WholeCell;
+use shared::ids::{ConnectionId, SessionId};
+use shared::problem::ErrorCode;
+use shared::wire::connection::EngineKind;
+use shared::wire::run::RunState;
+
+const NUMBERS: &str = "with recursive n(i) as (values(0) union all select i + 1 from n limit 1000000) select i, 'row ' || i from n";
+
+/// A house over an empty file. The folder lives as long as the value.
+fn over_a_file() -> (House, tempfile::TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("test.db");
+    rusqlite::Connection::open(&path).unwrap().execute_batch("create table t (a integer, b text); insert into t values (1, 'x')").unwrap();
+    let mut fields = fields(EngineKind::Sqlite);
+    fields.path = Some(path.to_str().unwrap().to_owned());
+    (house(Target { fields, password: None }), folder)
+}
+
+#[tokio::test]
+async fn a_million_rows_are_read_to_the_end_and_any_page_is_there() {
+    let (house, _folder) = over_a_file();
+    let begun = house.run(NUMBERS, Some("k")).await.unwrap();
+    let id = begun.status.id;
+    assert_eq!((begun.status.state, begun.status.page_rows), (RunState::Paused, 1000));
+    house.runs.read_to_end(&house.grant, &id).unwrap();
+    let status = house.until(|status| status.state.is_final()).await;
+    assert_eq!((status.state, status.total_rows), (RunState::Done, Some(1_000_000)));
+    for n in [999_u32, 0, 500, 1] {
+        let page = house.page(&id, n).await.unwrap();
+        assert_eq!(read(&page).num_rows(), 1000);
+        assert_eq!((cell(&page, 7, 0), cell(&page, 7, 1)), (format!("{}", n * 1000 + 7), format!("row {}", n * 1000 + 7)));
+    }
+    assert_eq!(house.page(&id, 1000).await.unwrap_err().code, ErrorCode::PastTheEnd);
+    assert!(house.runs.census().disk_bytes > 10_000_000);
+    house.runs.close(&house.grant, &id).await.unwrap();
+    assert_eq!(house.runs.census().disk_bytes, 0);
+    assert_eq!(std::fs::read_dir(house.spool.path().join("spool")).unwrap().count(), 0);
+}
+
+#[tokio::test]
+async fn an_endless_statement_is_cancelled_and_the_console_goes_on() {
+    let (house, _folder) = over_a_file();
+    house.run("create temp table kept as select 42 as answer", Some("k")).await.unwrap();
+    let endless = "with recursive n(i) as (values(0) union all select i + 1 from n) select count(*) from n";
+    let (ended, ()) = tokio::join!(house.run(endless, Some("k")), async {
+        let running = house.until(|status| status.state == RunState::Running).await;
+        house.runs.cancel(&house.grant, &running.id).unwrap();
+    });
+    assert_eq!(ended.unwrap_err().code, ErrorCode::Cancelled);
+    let kept = house.run("select answer from kept", Some("k")).await.unwrap();
+    assert_eq!(cell(&kept.page0.unwrap(), 0, 0), "42");
+    assert!(kept.status.notices.is_empty());
+}
+
+#[tokio::test]
+async fn a_column_of_many_classes_keeps_each_value_on_every_page() {
+    let (house, _folder) = over_a_file();
+    let sql = "with recursive n(i) as (values(0) union all select i + 1 from n limit 2500)
+               select case i % 4 when 0 then i when 1 then i + 0.5 when 2 then 't' || i else x'00ff' end from n";
+    let begun = house.run(sql, None).await.unwrap();
+    let page = house.page(&begun.status.id, 2).await.unwrap();
+    assert_eq!((0..4).map(|row| cell(&page, row, 0)).collect::<Vec<_>>(), ["2000", "2001.5", "t2002", "\\x00ff"]);
+}
+
+#[tokio::test]
+async fn long_values_are_cut_in_the_page_and_whole_on_demand() {
+    let (house, _folder) = over_a_file();
+    let begun = house.run("select hex(zeroblob(1000000)) || 'end', zeroblob(100000), null, 5", None).await.unwrap();
+    let page0 = begun.page0.unwrap();
+    assert_eq!(cell(&page0, 0, 0).len(), 65_536);
+    assert_eq!(read(&page0).schema().metadata()["sheaf.cut"], "[[0,0,2000003],[0,1,100000]]");
+    let whole = |column| house.runs.cell(&house.grant, &begun.status.id, 0, column);
+    assert!(matches!(whole(0).await.unwrap(), WholeCell::Text(text) if text.len() == 2_000_003 && text.ends_with(b"end")));
+    assert!(matches!(whole(1).await.unwrap(), WholeCell::Binary(bytes) if bytes.len() == 100_000));
+    assert_eq!(whole(2).await.unwrap(), WholeCell::Null);
+    assert_eq!(whole(3).await.unwrap(), WholeCell::Text("5".into()));
+}
+
+#[tokio::test]
+async fn a_transaction_of_a_console_stays_open_and_is_rolled_back_when_it_closes() {
+    let (house, _folder) = over_a_file();
+    assert!(house.run("begin", Some("k")).await.unwrap().status.in_transaction);
+    let changed = house.run("update t set a = 2", Some("k")).await.unwrap();
+    assert_eq!((changed.status.rows_affected, changed.status.in_transaction), (Some(1), true));
+    let elsewhere = house.run("select a from t", Some("other")).await.unwrap();
+    assert_eq!(cell(&elsewhere.page0.unwrap(), 0, 0), "1");
+    house.runs.forget_session(&house.grant, &ConnectionId("c".to_owned()), &SessionId("k".to_owned())).await.unwrap();
+    let after = house.run("select a from t", Some("k")).await.unwrap();
+    assert_eq!((cell(&after.page0.unwrap(), 0, 0), after.status.in_transaction), ("1".to_owned(), false));
+}
+
+#[tokio::test]
+async fn refusals_have_their_place_and_leave_everything_else() {
+    let (house, _folder) = over_a_file();
+    let problem = house.run("select nothing from t", None).await.unwrap_err();
+    assert_eq!((problem.code, problem.position), (ErrorCode::Rejected, Some(7)));
+    let mut gone = house.target.clone();
+    gone.fields.path = Some("/nowhere/at/all.db".to_owned());
+    let missing = house.runs.test(&house.grant, gone).await.unwrap_err();
+    assert_eq!(missing.code, ErrorCode::CannotOpen);
+    assert!(house.runs.test(&house.grant, house.target.clone()).await.unwrap().server.starts_with("SQLite 3"));
+    let catalog = house.runs.catalog(&house.grant, house.target.clone(), ConnectionId("c".to_owned())).await.unwrap();
+    assert!(catalog.schemas.iter().any(|schema| schema.relations.iter().any(|relation| relation.name == "t")));
+}
