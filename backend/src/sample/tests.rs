@@ -27,33 +27,37 @@ fn checksum(db: &Connection) -> String {
 }
 
 /// The shop with fewer page views, made once for all tests.
-fn small() -> Connection {
+fn small() -> (tempfile::TempDir, Connection) {
     static IMAGE: LazyLock<Vec<u8>> = LazyLock::new(|| {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("small.sqlite");
         make(&path, 2_000).unwrap();
+        let beside: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(beside, ["small.sqlite"], "all of it is in the one file that gets the name");
         std::fs::read(path).unwrap()
     });
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("copy.sqlite");
     std::fs::write(&path, &*IMAGE).unwrap();
-    // The file is held open; its name may go.
-    Connection::open(path).unwrap()
+    let db = Connection::open(path).unwrap();
+    (folder, db)
 }
 
 #[test]
 fn the_content_is_the_same_everywhere() {
     // A change of the content is a new file name: FILE_NAME and this go together.
-    assert_eq!(checksum(&small()), "cd7db1b82b1c301be13c10acea9a9b49afb6d5b806a8407f0d2513628360162c");
+    assert_eq!(checksum(&small().1), "cd7db1b82b1c301be13c10acea9a9b49afb6d5b806a8407f0d2513628360162c");
 }
 
 #[test]
 fn every_foreign_key_holds_and_the_file_is_sound() {
-    let db = small();
+    let (_folder, db) = small();
     let broken: i64 = db.query_row("SELECT count(*) FROM pragma_foreign_key_check", [], |row| row.get(0)).unwrap();
     assert_eq!(broken, 0);
     let sound: String = db.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
     assert_eq!(sound, "ok");
+    let mode: String = db.query_row("PRAGMA journal_mode", [], |row| row.get(0)).unwrap();
+    assert_eq!(mode, "wal");
     let keyed: i64 = db
         .query_row(
             "SELECT count(DISTINCT m.name) FROM sqlite_schema m, pragma_foreign_key_list(m.name) WHERE m.type = 'table'",
@@ -66,7 +70,7 @@ fn every_foreign_key_holds_and_the_file_is_sound() {
 
 #[test]
 fn what_a_workbench_must_show_is_in_it() {
-    let db = small();
+    let (_folder, db) = small();
     let count = |sql: &str| db.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
     assert!(count("SELECT count(*) FROM sqlite_schema WHERE type = 'view'") >= 2);
     assert!(count("SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'") >= 1);

@@ -54,9 +54,9 @@ fn explain(primary: i32, problem: &mut Problem, cancelled: bool) {
         ffi::SQLITE_BUSY => {
             problem.detail = Some(std::mem::replace(
                 &mut problem.message,
-                "The database is locked: another connection or program is writing to it.".to_owned(),
+                "The database is locked: another connection or program is using it.".to_owned(),
             ));
-            problem.hint = Some("Try again when the other writer has ended its transaction.".to_owned());
+            problem.hint = Some("A result that is not read to its end still reads the file: read it to the end or close it. Else wait for the other transaction.".to_owned());
         }
         ffi::SQLITE_READONLY => {
             problem.hint = Some("The connection is read-only, or the file may not be written by this user.".to_owned());

@@ -317,3 +317,53 @@ fn stop_if_asked(fault: &dyn Fn(rusqlite::Error) -> EngineError, signals: &Signa
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::worker::Worker;
+    use rusqlite::functions::FunctionFlags;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// A session whose SQL has `tick()`: how often it was called is how many rows SQLite has made.
+    fn counted() -> (Worker<Command>, Arc<AtomicUsize>, tempfile::NamedTempFile) {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let place = Place::find(file.path().to_str(), false).unwrap();
+        let count = Arc::new(AtomicUsize::new(0));
+        let counter = Arc::clone(&count);
+        let worker = Worker::spawn("counted", move |mut inbox| {
+            let signals = Arc::new(Signals::default());
+            let connection = place.open(&signals).unwrap();
+            let tick = move |_: &rusqlite::functions::Context<'_>| Ok(counter.fetch_add(1, Ordering::SeqCst) as i64);
+            connection.create_scalar_function("tick", 0, FunctionFlags::SQLITE_UTF8, tick).unwrap();
+            serve(&place, connection, &signals, &mut inbox);
+        });
+        (worker.unwrap(), count, file)
+    }
+
+    #[tokio::test]
+    async fn sqlite_makes_one_row_more_than_was_asked_for_and_no_more() {
+        let (worker, count, _file) = counted();
+        let bound = Bound { rows: 100, bytes: usize::MAX };
+        let sql = "WITH RECURSIVE c(x) AS (VALUES(1) UNION ALL SELECT x+1 FROM c LIMIT 250) SELECT tick() FROM c";
+        worker.ask(|reply| Command::Execute(sql.to_owned(), bound, reply)).await.unwrap().unwrap();
+        assert_eq!(count.load(Ordering::SeqCst), 101);
+        let mut made = Vec::new();
+        for _ in 0..3 {
+            let fetched = worker.ask(|reply| Command::Fetch(bound, reply)).await.unwrap().unwrap();
+            made.push((fetched.batch.num_rows(), fetched.more, count.load(Ordering::SeqCst)));
+        }
+        assert_eq!(made, [(100, true, 101), (100, true, 201), (50, false, 250)]);
+        worker.ask(Command::Finish).await.unwrap().unwrap();
+        worker.end().await;
+    }
+
+    #[tokio::test]
+    async fn what_is_asked_without_a_statement_is_answered() {
+        let (worker, _, _file) = counted();
+        let bound = Bound { rows: 1, bytes: 1 };
+        assert!(worker.ask(|reply| Command::Fetch(bound, reply)).await.unwrap().is_err());
+        assert_eq!(worker.ask(Command::Finish).await.unwrap().unwrap(), Finished::default());
+        worker.ask(Command::Reset).await.unwrap().unwrap();
+    }
+}
