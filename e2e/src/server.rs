@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex};
 pub struct Server {
     child: Child,
     data: tempfile::TempDir,
+    _source: Option<tempfile::TempDir>,
     launch_url: String,
     address: SocketAddr,
     log: Arc<Mutex<String>>,
@@ -41,7 +42,18 @@ impl Server {
             let ended = child.kill().and_then(|()| child.wait());
             return Err(io::Error::other(format!("not ready ({ended:?}): {line}{}", text(&log))));
         };
-        Ok(Self { child, data, launch_url, address, log })
+        Ok(Self { child, data, _source: None, launch_url, address, log })
+    }
+
+    /// Starts `binary serve` on an empty database, for tests that need none: it saves the making of the sample.
+    pub fn start_empty(binary: &Path) -> io::Result<Self> {
+        let source = tempfile::tempdir()?;
+        let file = source.path().join("empty.sqlite");
+        std::fs::write(&file, b"")?;
+        let path = file.to_str().ok_or_else(|| io::Error::other("the folder for temporary files is not named in UTF-8"))?;
+        let mut server = Self::start(binary, &[path])?;
+        server._source = Some(source);
+        Ok(server)
     }
 
     /// The address with the launch code of the ready line: good once.

@@ -17,7 +17,7 @@ struct Api {
 
 impl Api {
     async fn start() -> Self {
-        let server = Server::start(&binary(), &[]).unwrap();
+        let server = Server::start_empty(&binary()).unwrap();
         let bearer = server.sign_in().await.unwrap();
         Self { client: server.client().await.unwrap(), bearer, _server: server }
     }

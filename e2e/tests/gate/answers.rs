@@ -19,7 +19,7 @@ fn problem(answer: &Response, status: u16, code: &str) -> String {
 
 #[tokio::test]
 async fn a_launch_code_is_good_once() {
-    let server = Server::start(&binary(), &[]).unwrap();
+    let server = Server::start_empty(&binary()).unwrap();
     let mut client = server.client().await.unwrap();
     let ask = || Request::post("/api/v1/sign-in/launch").json(&json!({"code": server.launch_code()}));
     let first = client.send(ask()).await.unwrap();
@@ -32,7 +32,7 @@ async fn a_launch_code_is_good_once() {
 
 #[tokio::test]
 async fn of_many_that_present_one_code_at_once_one_gets_in() {
-    let server = Server::start(&binary(), &[]).unwrap();
+    let server = Server::start_empty(&binary()).unwrap();
     let mut attempts = tokio::task::JoinSet::new();
     for _ in 0..8 {
         let mut client = server.client().await.unwrap();
@@ -46,7 +46,7 @@ async fn of_many_that_present_one_code_at_once_one_gets_in() {
 
 #[tokio::test]
 async fn bad_bodies_are_told_and_the_next_request_is_answered() {
-    let server = Server::start(&binary(), &[]).unwrap();
+    let server = Server::start_empty(&binary()).unwrap();
     let bearer = server.sign_in().await.unwrap();
     let post = |body: &str| {
         Request::post("/api/v1/runs").bearer(&bearer).header("Content-Type", "application/json").body(body.as_bytes().to_vec())
@@ -100,7 +100,7 @@ async fn runs_that_ended_and_pages_that_never_were_are_told() {
 
 #[tokio::test]
 async fn requests_that_are_no_http_do_no_harm() {
-    let server = Server::start(&binary(), &[]).unwrap();
+    let server = Server::start_empty(&binary()).unwrap();
     let at = server.address();
     for (request, status) in [
         (format!("GET / HTTP/1.1\r\nHost: {at}\r\nHost: {at}\r\nConnection: close\r\n\r\n"), 400),
@@ -126,7 +126,7 @@ async fn requests_that_are_no_http_do_no_harm() {
 
 #[tokio::test]
 async fn headers_that_do_not_come_are_not_waited_for() {
-    let server = Server::start(&binary(), &[]).unwrap();
+    let server = Server::start_empty(&binary()).unwrap();
     let mut stream = TcpStream::connect(server.address()).await.unwrap();
     stream.write_all(b"GET / HTTP/1.1\r\nHost: ").await.unwrap();
     let started = Instant::now();
@@ -138,7 +138,7 @@ async fn headers_that_do_not_come_are_not_waited_for() {
 
 #[tokio::test]
 async fn an_idle_connection_outlives_the_time_for_headers() {
-    let server = Server::start(&binary(), &[]).unwrap();
+    let server = Server::start_empty(&binary()).unwrap();
     let mut client = server.client().await.unwrap();
     assert_eq!(client.send(Request::get("/")).await.unwrap().status, 200);
     // No condition to wait for: that nothing happens is what is tested.

@@ -51,7 +51,7 @@ async fn expect(client: &mut Client, request: Request, status: u16, what: &str) 
 
 #[tokio::test]
 async fn no_route_is_reached_by_a_way_that_is_none() {
-    let server = Server::start(&binary(), &[]).unwrap();
+    let server = Server::start_empty(&binary()).unwrap();
     let bearer = server.sign_in().await.unwrap();
     let mut client = server.client().await.unwrap();
     let port = server.address().port();
@@ -98,7 +98,7 @@ async fn no_route_is_reached_by_a_way_that_is_none() {
 
 #[tokio::test]
 async fn what_does_not_exist_is_as_closed_as_what_does() {
-    let server = Server::start(&binary(), &[]).unwrap();
+    let server = Server::start_empty(&binary()).unwrap();
     let bearer = server.sign_in().await.unwrap();
     let mut client = server.client().await.unwrap();
     for path in
@@ -111,7 +111,7 @@ async fn what_does_not_exist_is_as_closed_as_what_does() {
 
 #[tokio::test]
 async fn the_document_opens_for_a_person_and_for_no_page() {
-    let server = Server::start(&binary(), &[]).unwrap();
+    let server = Server::start_empty(&binary()).unwrap();
     let mut client = server.client().await.unwrap();
     let page = |headers: &[(&str, &str)]| {
         headers.iter().fold(Request::get("/").without("X-Sheaf-Client"), |request, (name, value)| request.header(name, value))
@@ -147,7 +147,7 @@ async fn the_document_opens_for_a_person_and_for_no_page() {
 
 #[tokio::test]
 async fn assets_are_for_the_document_only() {
-    let server = Server::start(&binary(), &[]).unwrap();
+    let server = Server::start_empty(&binary()).unwrap();
     let mut client = server.client().await.unwrap();
     let document = client.send(Request::get("/")).await.unwrap().text();
     let found = document.split('"').find(|part| part.contains("assets/")).map(|path| format!("/{}", path.trim_start_matches('/')));

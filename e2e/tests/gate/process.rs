@@ -42,7 +42,7 @@ fn a_start_that_can_t_be_is_one_sentence() {
 
 #[tokio::test]
 async fn a_fresh_link_signs_in() {
-    let server = Server::start(&binary(), &[]).unwrap();
+    let server = Server::start_empty(&binary()).unwrap();
     let output = sheaf(&["open", "--data", server.data().to_str().unwrap()]);
     let line = String::from_utf8(output.stdout).unwrap();
     let start = format!("Sheaf is ready: http://{}/#launch=", server.address());
@@ -53,14 +53,14 @@ async fn a_fresh_link_signs_in() {
 
 #[test]
 fn a_data_folder_has_one_server() {
-    let server = Server::start(&binary(), &[]).unwrap();
+    let server = Server::start_empty(&binary()).unwrap();
     let told = refusal(&["serve", "--no-open", "--listen", "127.0.0.1:0", "--data", server.data().to_str().unwrap()]);
     assert!(told.contains("already runs"), "{told}");
 }
 
 #[tokio::test]
 async fn it_answers_at_both_loopback_addresses() {
-    let server = Server::start(&binary(), &[]).unwrap();
+    let server = Server::start_empty(&binary()).unwrap();
     let v6 = format!("[::1]:{}", server.address().port());
     if std::net::TcpListener::bind("[::1]:0").is_err() {
         eprintln!("no IPv6 here: not tested");
@@ -98,7 +98,7 @@ async fn nobody_else_on_the_machine_can_read_its_files() {
 
 #[tokio::test]
 async fn asked_to_end_it_ends_in_time_with_a_stream_and_a_statement_open() {
-    let mut server = Server::start(&binary(), &[]).unwrap();
+    let mut server = Server::start_empty(&binary()).unwrap();
     let bearer = server.sign_in().await.unwrap();
     let connections = server.client().await.unwrap().send(Request::get("/api/v1/connections").bearer(&bearer)).await.unwrap().json();
     let endless = "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n";
