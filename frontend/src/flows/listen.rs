@@ -37,6 +37,8 @@ pub fn take_in(w: Workbench, news: RunStatus) {
     let reason = news.problem.as_ref().map(|problem| problem.message.clone());
     match news.state {
         RunState::Cancelled => say(console, Kind::Warning, "Cancelled: the rows that were read stay", reason),
+        // The rest was given up for the statement that runs now: the rows say so, nothing happened that needs telling.
+        RunState::Partial if console.slot.running.with_untracked(Option::is_some) => {}
         RunState::Partial => say(console, Kind::Warning, "The result is not whole", reason),
         RunState::Unknown => say(console, Kind::Error, "The link to the database was lost: what the statement did is not known", reason),
         RunState::Rejected => say(console, Kind::Error, "The database stopped the statement", reason),

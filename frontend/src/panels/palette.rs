@@ -19,7 +19,7 @@ pub fn Palette() -> impl IntoView {
         let runnable = COMMANDS.iter().filter_map(|command| Some((command, command.run?)));
         runnable
             .map(|(command, run)| Choice {
-                glyph: Glyph::Command,
+                glyph: glyph_of(command.group),
                 title: command.title.to_owned(),
                 aside: command.keys.map(|chord| chord.text(mac)).unwrap_or_default(),
                 is_key: command.keys.is_some(),
@@ -32,6 +32,16 @@ pub fn Palette() -> impl IntoView {
         <Modal label="Command palette" class="picker" headed=false on_close=close>
             <Picker label="Find a command" choices empty="No command of that name" on_done=close />
         </Modal>
+    }
+}
+
+fn glyph_of(group: &str) -> Glyph {
+    match group {
+        "Run" => Glyph::Play,
+        "Consoles" => Glyph::Console,
+        "Connections" => Glyph::Database,
+        "View" => Glyph::Sidebar,
+        _ => Glyph::Right,
     }
 }
 

@@ -1,4 +1,4 @@
-//! The strip above the rows: how many, whether they are all, what can be done about it.
+//! The strip above the rows: how many, and what can be done for more. That they are not all, the grid says below them.
 
 use crate::flows::run;
 use crate::state::consoles::Console;
@@ -6,7 +6,7 @@ use crate::state::messages::Kind;
 use crate::state::words;
 use crate::ui::icon::{Glyph, Icon};
 use leptos::prelude::*;
-use shared::wire::run::{RunState, RunStatus};
+use shared::wire::run::RunState;
 
 /// The strip.
 #[component]
@@ -51,24 +51,5 @@ pub fn ResultHead(
                 <span class="count">{move || console.messages.entries.with(Vec::len)}</span>
             </button>
         </div>
-        {move || status.with(|status| status.as_ref().and_then(not_whole)).map(|text| view! {
-            <div class="banner" role="status" aria-label="Result is not whole">
-                <Icon glyph=Glyph::Warning />
-                <span>{text}</span>
-            </div>
-        })}
     }
-}
-
-/// Why a result is not the whole one, if it is not.
-fn not_whole(status: &RunStatus) -> Option<String> {
-    let what = match status.state {
-        RunState::Partial | RunState::Unknown | RunState::Rejected => "These rows are right, the rest will not come",
-        RunState::Cancelled => "These rows are right, the rest was cancelled",
-        RunState::Running | RunState::Paused | RunState::Done => return None,
-    };
-    Some(match &status.problem {
-        Some(problem) => format!("{what}: {}", problem.message),
-        None => what.to_owned(),
-    })
 }
