@@ -31,6 +31,8 @@ pub fn ConnectionDialog(
     let has_password = saved.as_ref().is_some_and(|one| one.has_password);
     let original = saved.as_ref().map_or_else(Draft::new, Draft::of);
     let is_new = saved.is_none();
+    // Who edits a network connection most often gives its password again.
+    let network_saved = saved.as_ref().is_some_and(|one| one.fields.engine == EngineKind::Postgres);
     let draft = RwSignal::new(original.clone());
     let original = StoredValue::new(original);
     let id = StoredValue::new(id.filter(|_| !is_new));
@@ -97,7 +99,7 @@ pub fn ConnectionDialog(
                         <EngineChoice form engine=EngineKind::Sqlite about="A file on this machine" />
                         <EngineChoice form engine=EngineKind::Postgres about="A server on the network" />
                     </fieldset>
-                    <Field form id="name" label="Name" get=|d| d.name.clone() set=|d, v| d.name = v placeholder="How you call it" />
+                    <Field form id="name" label="Name" get=|d| d.name.clone() set=|d, v| d.name = v placeholder="How you call it" autofocus=is_new || !network_saved />
                     <Show when=move || !postgres()>
                         <Field form id="path" label="File" get=|d| d.path.clone() set=|d, v| d.path = v placeholder="/home/me/shop.sqlite" />
                     </Show>
@@ -118,6 +120,7 @@ pub fn ConnectionDialog(
                                 set=|d, v| d.password = v
                                 placeholder=if has_password { "As before" } else { "" }
                                 note="Held in the server's memory until it ends"
+                                autofocus=network_saved
                             />
                         </div>
                         <TlsChoice form />
@@ -179,6 +182,7 @@ fn Field(
     #[prop(optional)] class: &'static str,
     #[prop(optional)] placeholder: &'static str,
     #[prop(optional)] note: &'static str,
+    #[prop(optional)] autofocus: bool,
 ) -> impl IntoView {
     let name = format!("connection-{id}");
     let about = format!("connection-{id}-about");
@@ -192,6 +196,7 @@ fn Field(
                 autocomplete="off"
                 spellcheck="false"
                 placeholder=placeholder
+                autofocus=autofocus
                 aria-invalid=move || form.fault(id).map(|_| "true")
                 aria-describedby=about.clone()
                 prop:value=move || form.draft.with(get)
