@@ -52,12 +52,13 @@ pub const COMMANDS: &[Command] = &[
     command("focus.explorer", "Go to the explorer", "Go", Some(key("1").alt()), focus_explorer),
     command("focus.editor", "Go to the editor", "Go", Some(key("2").alt()), |w| {
         w.layout.half.set(crate::state::layout::Half::Editor);
+        w.layout.drawer_out.set(false);
         with_editor(w, |editor| editor.focus.run(()));
     }),
     command("focus.result", "Go to the result", "Go", Some(key("3").alt()), focus_result),
     command("explorer.filter", "Filter the explorer", "Go", Some(key("4").alt()), |w| {
         w.layout.explorer_shown.set(true);
-        w.layout.drawer_out.set(true);
+        w.layout.drawer_out.set(ui::is_narrow());
         ui::focus_soon("explorer-filter".to_owned());
     }),
     command("console.new", "New console", "Consoles", Some(key("N").alt()), |w| {
@@ -174,12 +175,13 @@ fn end_transaction(w: Workbench, sql: &'static str) {
 
 fn focus_explorer(w: Workbench) {
     w.layout.explorer_shown.set(true);
-    w.layout.drawer_out.set(true);
+    w.layout.drawer_out.set(ui::is_narrow());
     ui::focus_soon(crate::explorer::ACTIVE_ROW.to_owned());
 }
 
 fn focus_result(w: Workbench) {
     w.layout.half.set(crate::state::layout::Half::Result);
+    w.layout.drawer_out.set(false);
     if let Some(grid) = w.consoles.shown_untracked().and_then(|console| console.grid.get_untracked()) {
         grid.focus.run(());
     }

@@ -23,6 +23,12 @@ pub fn focus(id: &str) {
     }
 }
 
+/// The window has no room for explorer and console beside each other; the same width as in layout.css.
+pub fn is_narrow() -> bool {
+    let width = web_sys::window().and_then(|window| window.inner_width().ok()).and_then(|width| width.as_f64());
+    width.is_some_and(|width| width <= 860.0)
+}
+
 /// This machine is a Mac: its keys are called otherwise.
 pub fn on_mac() -> bool {
     web_sys::window().and_then(|window| window.navigator().platform().ok()).is_some_and(|platform| platform.starts_with("Mac"))

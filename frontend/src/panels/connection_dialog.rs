@@ -46,10 +46,15 @@ pub fn ConnectionDialog(
         outcome.set(None);
     };
     let form = Form { draft, tried, change: Callback::new(move |act: Change| change(act.0)) };
-    let test = move |_| {
+    let name_it = move || {
+        if draft.with_untracked(|draft| draft.name.trim().is_empty()) {
+            draft.update(|draft| draft.name = draft.suggested_name());
+        }
         tried.set(true);
-        let blocking = draft.with_untracked(|draft| draft.faults().iter().any(|(field, _)| *field != "name"));
-        if blocking {
+    };
+    let test = move |_| {
+        name_it();
+        if draft.with_untracked(|draft| !draft.faults().is_empty()) {
             return;
         }
         let unchanged = draft.with_untracked(|draft| original.with_value(|original| draft == original));
@@ -64,10 +69,7 @@ pub fn ConnectionDialog(
         });
     };
     let save = move || {
-        if draft.with_untracked(|draft| draft.name.trim().is_empty()) {
-            draft.update(|draft| draft.name = draft.suggested_name());
-        }
-        tried.set(true);
+        name_it();
         if draft.with_untracked(|draft| !draft.faults().is_empty()) || saving.get_untracked() {
             return;
         }

@@ -30,7 +30,7 @@ pub fn StatusLine() -> impl IntoView {
         move || console.get().and_then(|console| console.grid.get()).map(|grid| grid.selection.get()).filter(|text| !text.is_empty());
     let elapsed = move || slot().and_then(|slot| slot.elapsed_ms.get()).map(words::elapsed);
     view! {
-        <footer
+        <div
             class=move || color().map_or("status".to_owned(), |color| format!("status color-{}", color % 8))
             class:tinted=move || color().is_some()
             role="status"
@@ -57,7 +57,7 @@ pub fn StatusLine() -> impl IntoView {
             } else {
                 elapsed().map(|text| view! { <span class="status-item">{text}</span> }).into_any()
             }}
-        </footer>
+        </div>
     }
 }
 

@@ -20,7 +20,7 @@ pub fn Tabs() -> impl IntoView {
     };
     let unfold = move |_| {
         w.layout.explorer_shown.set(true);
-        w.layout.drawer_out.update(|out| *out = !*out);
+        w.layout.drawer_out.update(|out| *out = !*out && crate::ui::is_narrow());
     };
     view! {
         <header class="tabs-bar">
