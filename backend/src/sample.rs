@@ -84,7 +84,7 @@ fn sweep(data_dir: &Path) {
     let Ok(entries) = std::fs::read_dir(data_dir) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
-        let old = entry.metadata().and_then(|file| file.modified()).is_ok_and(|at| is_abandoned(at));
+        let old = entry.metadata().and_then(|file| file.modified()).is_ok_and(is_abandoned);
         if old && name.starts_with(FILE_NAME) && name.ends_with(PART) {
             let _ = std::fs::remove_file(entry.path());
         }

@@ -1,5 +1,7 @@
 //! The SQLite engine against real files: what is read, how far, how it stops, what it refuses.
 
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
 #[path = "sqlite_engine/ending.rs"]
 mod ending;
 #[path = "sqlite_engine/files.rs"]

@@ -21,7 +21,7 @@ pub struct Inbox<C>(mpsc::Receiver<C>);
 
 impl<C> Inbox<C> {
     /// Waits for the next command; `None` when the asking end is gone.
-    pub fn next(&mut self) -> Option<C> {
+    pub fn wait(&mut self) -> Option<C> {
         self.0.blocking_recv()
     }
 }
@@ -63,7 +63,7 @@ mod tests {
     fn adder() -> Worker<Add> {
         let body = |mut inbox: Inbox<Add>| {
             let mut sum = 0;
-            while let Some((n, reply)) = inbox.next() {
+            while let Some((n, reply)) = inbox.wait() {
                 assert_ne!(n, 13, "a planned panic of a test");
                 sum += n;
                 let _ = reply.send(sum);

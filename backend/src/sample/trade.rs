@@ -69,8 +69,7 @@ fn pay(insert: &mut rusqlite::Statement<'_>, dice: &mut Dice, order: i64, total:
 
 fn prices(from: &Connection) -> Result<Vec<i64>> {
     let mut select = from.prepare("SELECT price_cents FROM products ORDER BY id")?;
-    let prices = select.query_map([], |row| row.get(0))?.collect();
-    prices
+    select.query_map([], |row| row.get(0))?.collect()
 }
 
 /// Reviews.

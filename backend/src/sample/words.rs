@@ -66,8 +66,11 @@ pub const STREETS: [&str; 14] = [
     "Ngõ Sen",
 ];
 
+/// Syllables that may stand at one place of a name.
+type Parts = &'static [&'static str];
+
 /// First halves and second halves of names, script by script. The first row is Latin, the most common one.
-const NAMES: [(&[&str], &[&str], &[&str], &[&str]); 8] = [
+const NAMES: [(Parts, Parts, Parts, Parts); 8] = [
     (
         &["Ma", "Lu", "Te", "Ko", "Ar", "Si", "El", "Na", "Vé", "Zö", "Łu", "Ña", "Ø", "Bri", "Cle", "Du"],
         &["ra", "lin", "mo", "das", "né", "via", "rek", "sa", "thé", "ño", "nja", "ïs"],

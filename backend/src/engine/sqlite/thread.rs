@@ -39,28 +39,28 @@ pub enum Command {
 /// Answers commands until the session is dropped.
 pub fn serve(place: &Place, mut connection: Connection, signals: &Arc<Signals>, inbox: &mut Inbox<Command>) {
     let mut state = State::default();
-    let mut next = inbox.next();
+    let mut next = inbox.wait();
     while let Some(command) = next.take() {
         next = match command {
             Command::Execute(sql, bound, reply) => {
                 state.note(&sql);
                 match run(&connection, signals, &sql, bound, reply, inbox, &mut state) {
                     Some(unread) => Some(unread),
-                    None => inbox.next(),
+                    None => inbox.wait(),
                 }
             }
             Command::Fetch(_, reply) => {
                 let _ = reply.send(Err(EngineError::idle(Problem::new(ErrorCode::Internal, "No statement is being read."))));
-                inbox.next()
+                inbox.wait()
             }
             Command::Finish(reply) => {
                 let _ = reply.send(Ok(state.finished(&connection)));
-                inbox.next()
+                inbox.wait()
             }
             Command::Catalog(reply) => {
                 let read = catalog::read(&connection, &place.name());
                 let _ = reply.send(read.map_err(|e| error::of_statement(e, "", signals.stopped())));
-                inbox.next()
+                inbox.wait()
             }
             Command::Reset(reply) => {
                 // Opening anew is the one way back that forgets everything: settings, temporary tables, attached files.
@@ -81,7 +81,7 @@ pub fn serve(place: &Place, mut connection: Connection, signals: &Arc<Signals>, 
                     Ok(())
                 };
                 let _ = reply.send(outcome);
-                inbox.next()
+                inbox.wait()
             }
         };
     }
@@ -183,7 +183,7 @@ fn prepare<'c>(connection: &'c Connection, sql: &str) -> Result<Option<Statement
         return Ok(None);
     }
     // Leading comments belong to the statement; a semicolon before it does not.
-    let start = sql.get(..start).and_then(|head| last_semicolon(head)).map_or(0, |at| at + 1);
+    let start = sql.get(..start).and_then(last_semicolon).map_or(0, |at| at + 1);
     let body = sql.get(start..).unwrap_or("");
     let Some(statement) = Batch::new(connection, body).next().map_err(Refused::BySqlite)? else {
         return Ok(None);
@@ -258,7 +258,7 @@ impl<'s> Reading<'s> {
     /// Answers fetches until another command comes.
     fn serve(&mut self, fault: &dyn Fn(rusqlite::Error) -> EngineError, signals: &Signals, inbox: &mut Inbox<Command>) -> Option<Command> {
         loop {
-            match inbox.next() {
+            match inbox.wait() {
                 Some(Command::Fetch(bound, reply)) => {
                     let fetched = self.fetch(bound, fault, signals);
                     let failed = fetched.is_err();
