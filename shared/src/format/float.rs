@@ -20,7 +20,7 @@ pub fn postgres_f64(value: f64) -> String {
     if let Some(word) = special(value, "Infinity") {
         return word;
     }
-    let mut shortest = digits_of(&format!("{:e}", value.abs()));
+    let mut shortest = digits_of(&shortest_f64(value.abs()));
     if on_the_edge(value.abs(), &shortest) {
         // d2s.c refuses a decimal that lies exactly between two doubles: 9.999999999999999e+22, not 1e+23.
         for places in shortest.digits.len()..17 {
@@ -35,12 +35,44 @@ pub fn postgres_f64(value: f64) -> String {
     written(value.is_sign_negative(), &shortest, 15, Fraction::AsNeeded)
 }
 
+/// The shortest digits that read back as the value; of two equally near ones the even one, as Ryu has it (Rust takes the upper).
+fn shortest_f64(size: f64) -> String {
+    let text = format!("{size:e}");
+    let even = format!("{size:.places$e}", places = places_of(&text));
+    if even.parse() == Ok(size) { even } else { text }
+}
+
+fn places_of(scientific: &str) -> usize {
+    digits_of(scientific).digits.len().saturating_sub(1)
+}
+
 /// PostgreSQL's real: fixed from 1e-4 up to 1e6. src/common/f2s.c.
 pub fn postgres_f32(value: f32) -> String {
     if let Some(word) = special(f64::from(value), "Infinity") {
         return word;
     }
-    written(value.is_sign_negative(), &digits_of(&format!("{:e}", value.abs())), 6, Fraction::AsNeeded)
+    let size = value.abs();
+    let mut text = format!("{size:e}");
+    let even = format!("{size:.places$e}", places = places_of(&text));
+    if even.parse() == Ok(size) {
+        text = even;
+    }
+    if half_way(size, &text) {
+        // As above (f2s.c).
+        let longer = (1..9).map(|places| format!("{size:.places$e}")).find(|longer| longer.parse() == Ok(size) && !half_way(size, longer));
+        text = longer.unwrap_or(text);
+    }
+    let mut digits = digits_of(&text);
+    digits.digits.truncate(digits.digits.trim_end_matches('0').len().max(1));
+    written(value.is_sign_negative(), &digits, 6, Fraction::AsNeeded)
+}
+
+/// The text lies half way between a real and a neighbour: such a place is a double.
+fn half_way(value: f32, text: &str) -> bool {
+    let bits = value.to_bits();
+    let neighbours = [bits.checked_sub(1), bits.checked_add(1)].into_iter().flatten().map(f32::from_bits);
+    let read = text.parse::<f64>().unwrap_or(f64::NAN);
+    neighbours.map(|other| f64::midpoint(f64::from(value), f64::from(other))).any(|middle| middle == read)
 }
 
 /// SQLite's REAL as text: `%!.15g` (src/vdbemem.c), with as many digits more as the value needs to be exact.
@@ -51,7 +83,7 @@ pub fn sqlite(value: f64) -> String {
     let text = format!("{:.14e}", value.abs());
     let mut digits = digits_of(&text);
     if text.parse() != Ok(value.abs()) {
-        digits = digits_of(&format!("{:e}", value.abs()));
+        digits = digits_of(&shortest_f64(value.abs()));
     }
     let trimmed = digits.digits.trim_end_matches('0').len().max(1);
     digits.digits.truncate(trimmed);
