@@ -36,7 +36,7 @@ export class Server {
     const first = this.firstLaunch;
     this.firstLaunch = undefined;
     if (first) return first;
-    const { stdout } = await promisify(execFile)(binary, ["open", "--data", this.data, "--no-open"]);
+    const { stdout } = await promisify(execFile)(binary, ["open", "--data", this.data]);
     return launchOf(stdout.trim());
   }
 
