@@ -41,13 +41,15 @@ const error = StateField.define<DecorationSet>({
   provide: (field) => EditorView.decorations.from(field),
 });
 
+const NAME = /^(?:[\p{L}\p{N}_$]+|"[^"]*")(?:\.(?:[\p{L}\p{N}_$]+|"[^"]*"))*/u;
+
 function decorate(state: EditorState, mark: ErrorMark): DecorationSet {
   const line = state.doc.lineAt(mark.from);
   let { from, to } = mark;
   if (to === from) {
-    // A place without width: the word there; at the end of a line the character before it.
-    const word = state.wordAt(from);
-    if (word && word.to > from) to = word.to;
+    // A place without width: the name there with what its dots join; at the end of a line the character before it.
+    const name = NAME.exec(line.text.slice(from - line.from));
+    if (name) to = from + name[0].length;
     else if (from === line.to && from > line.from) from -= 1;
     else to = Math.min(to + 1, line.to);
   }
