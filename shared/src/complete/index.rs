@@ -225,7 +225,7 @@ impl CatalogIndex {
             best.extend(self.best(kind, &folded, count, &mut effort, |_| true));
         }
         // Stable: among equals the order is that of the kinds, then of the names.
-        best.sort_by(|a, b| b.0.cmp(&a.0));
+        best.sort_by_key(|(scored, _)| std::cmp::Reverse(*scored));
         best.truncate(count);
         let names = best.into_iter().map(|(scored, target)| (self.target_name(target).to_owned(), scored, target));
         rank::rank_names(&folded, names.collect(), limit).into_iter().map(|(target, matched)| self.hit(target, matched)).collect()
