@@ -336,6 +336,11 @@ fn a10_the_work_for_one_key_is_bounded_at_any_size() {
         assert!(found.effort.scanned <= index.len(), "{text}: {:?}", found.effort);
         assert!(found.effort.ranked <= 256, "{text}: {:?}", found.effort);
     }
+    // Enough names that start with the letter, or any names at all with nothing typed: the others are not looked at.
+    for text in ["SELECT * FROM c", "SELECT * FROM "] {
+        let found = suggest(&index, text, text.len(), Postgres);
+        assert!(found.effort.scanned * 4 < index.len(), "{text}: {:?}", found.effort);
+    }
     // The letters' masks leave out most names before any is compared.
     let found = suggest(&index, "SELECT * FROM invpay", 20, Postgres);
     assert!(found.effort.scored * 5 < found.effort.scanned, "{:?}", found.effort);

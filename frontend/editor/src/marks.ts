@@ -41,16 +41,16 @@ const error = StateField.define<DecorationSet>({
   provide: (field) => EditorView.decorations.from(field),
 });
 
+const NAME = /^(?:[\p{L}\p{N}_$]+|"[^"]*")(?:\.(?:[\p{L}\p{N}_$]+|"[^"]*"))*/u;
+
 function decorate(state: EditorState, mark: ErrorMark): DecorationSet {
   const line = state.doc.lineAt(mark.from);
   let { from, to } = mark;
-  if (to === from) {
-    // A place without width: the word there; at the end of a line the character before it.
-    const word = state.wordAt(from);
-    if (word && word.to > from) to = word.to;
-    else if (from === line.to && from > line.from) from -= 1;
-    else to = Math.min(to + 1, line.to);
-  }
+  // Databases give the start of a name, or its first part: the whole of it is meant, with what its dots join.
+  const name = NAME.exec(line.text.slice(from - line.from));
+  if (name) to = Math.max(to, from + name[0].length);
+  else if (to === from && from === line.to && from > line.from) from -= 1;
+  else if (to === from) to += 1;
   to = Math.max(Math.min(to, line.to), from);
   const parts: Range<Decoration>[] = [];
   if (to > from) parts.push(Decoration.mark({ class: "sheaf-error-place" }).range(from, to));

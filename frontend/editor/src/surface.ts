@@ -52,7 +52,7 @@ const control = {
 const theme = EditorView.theme({
   "&": { height: "100%", color: "var(--text)", backgroundColor: "var(--surface)", fontSize: "var(--size-base)" },
   "&.cm-focused": { outline: "none" },
-  ".cm-scroller": { fontFamily: "var(--font-mono)", lineHeight: "1.55", fontVariantLigatures: "none", scrollbarWidth: "thin", scrollbarColor: "var(--line-strong) transparent" },
+  ".cm-scroller": { fontFamily: "var(--font-mono)", lineHeight: "1.55", fontFeatureSettings: '"calt" 0, "liga" 0', scrollbarWidth: "thin", scrollbarColor: "var(--line-strong) transparent" },
   ".cm-content": { padding: "var(--space-2) 0 var(--space-8)", caretColor: "var(--text)" },
   ".cm-line": { padding: "0 var(--space-4) 0 var(--space-1)" },
   ".cm-cursor, .cm-dropCursor": { borderLeftColor: "var(--text)", borderLeftWidth: "1.6px", marginLeft: "-0.8px" },

@@ -1,11 +1,13 @@
 //! One console: its bar, its text, its rows, its messages.
 
 use crate::editor::{self, EditorHandle, RunAsk, SqlEditor};
+use crate::grid::columns::column_keys;
 use crate::grid::{GridHandle, ResultGrid};
 use crate::panels::messages::MessageLog;
 use crate::panels::result_head::ResultHead;
 use crate::panels::toolbar::Toolbar;
 use crate::state::Workbench;
+use crate::state::connections::Load;
 use crate::state::consoles::{Console, EditorReach, GridReach};
 use crate::state::layout::EDITOR_PERCENT;
 use crate::state::result::{ActiveRun, Shown};
@@ -114,7 +116,15 @@ fn Rows(console: Console) -> impl IntoView {
 /// The grid of one run. Its status signal is made here, so that it ends with the grid.
 #[component]
 fn Grid(console: Console, shown: Shown) -> impl IntoView {
+    let w = Workbench::here();
     let handle = RwSignal::new(None::<GridHandle>);
+    let connection = shown.connection.clone();
+    let origins: Vec<Option<String>> =
+        shown.status.with_untracked(|status| status.columns.iter().map(|column| column.origin.clone()).collect());
+    let keys = Signal::derive(move || match w.connections.catalog(&connection) {
+        Load::Here(catalog) => column_keys(&origins, &catalog),
+        _ => Vec::new(),
+    });
     let run = ActiveRun { id: shown.id, page_rows: shown.page_rows, first_page: shown.first_page, status: shown.status.into() };
     Effect::new(move |_| {
         let reach =
@@ -124,7 +134,7 @@ fn Grid(console: Console, shown: Shown) -> impl IntoView {
     on_cleanup(move || {
         console.grid.try_set(None);
     });
-    view! { <div class="result-body"><ResultGrid run handle /></div> }
+    view! { <div class="result-body"><ResultGrid run handle keys /></div> }
 }
 
 /// Percent of the split's height that a pixel is.

@@ -42,7 +42,7 @@ pub fn ConnectionDialog(
     let postgres = move || draft.with(|draft| draft.engine == EngineKind::Postgres);
     // A change makes the last test a test of something else.
     let change = move |act: Box<dyn FnOnce(&mut Draft)>| {
-        draft.update(act);
+        draft.update(|draft| draft.change(act));
         outcome.set(None);
     };
     let form = Form { draft, tried, change: Callback::new(move |act: Change| change(act.0)) };

@@ -85,7 +85,7 @@ impl Draft {
                 if self.host.trim().is_empty() {
                     faults.push(("host", "A host name or address is needed"));
                 }
-                if !self.port.trim().is_empty() && self.port.trim().parse::<u16>().is_ok_and(|port| port > 0) == false {
+                if !self.port.trim().is_empty() && !self.port.trim().parse::<u16>().is_ok_and(|port| port > 0) {
                     faults.push(("port", "A number from 1 to 65535"));
                 }
             }
@@ -117,6 +117,15 @@ impl Draft {
         }
     }
 
+    /// Makes a change; a name that came from the other fields follows them.
+    pub fn change(&mut self, act: impl FnOnce(&mut Self)) {
+        let (before, suggested) = (self.name.clone(), self.suggested_name());
+        act(self);
+        if !before.is_empty() && before == suggested && self.name == before {
+            self.name = self.suggested_name();
+        }
+    }
+
     /// A name from the other fields, for one that was not typed.
     pub fn suggested_name(&self) -> String {
         match self.engine {
@@ -144,6 +153,16 @@ mod tests {
         assert_eq!((input.fields.name.as_str(), input.fields.host, input.fields.port, input.password), ("Shop", None, None, None));
         let input = Draft { engine: EngineKind::Postgres, ..draft }.input();
         assert_eq!((input.fields.path, input.fields.port, input.password.as_deref()), (None, Some(5432), Some("x")));
+    }
+
+    #[test]
+    fn a_suggested_name_follows_and_a_typed_one_stays() {
+        let mut draft = Draft { name: "a.sqlite".to_owned(), path: "/data/a.sqlite".to_owned(), ..Draft::new() };
+        draft.change(|draft| draft.path = "/data/b.sqlite".to_owned());
+        assert_eq!(draft.name, "b.sqlite");
+        draft.change(|draft| draft.name = "Shop".to_owned());
+        draft.change(|draft| draft.path = "/data/c.sqlite".to_owned());
+        assert_eq!(draft.name, "Shop");
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub fn SignInPage(
                 {move || reason().map(|text| view! { <p class="fault" role="alert">{text}</p> })}
                 <p class="sign-in-text">"This browser holds no key to this server. Run this in a terminal on the machine that serves Sheaf:"</p>
                 <p class="sign-in-command"><code>"sheaf open"</code></p>
-                <p class="sign-in-text">"It opens this page signed in. If it can't open a browser, paste the link that it prints."</p>
+                <p class="sign-in-text">"It prints a link that signs in once: open it in this browser, or paste it here."</p>
                 <div class="labelled">
                     <label for="launch-link">"Launch link"</label>
                     <input

@@ -54,6 +54,6 @@ mod tests {
         assert_eq!(best("orders", &["order_items_s", "orders", "preorders"]), Some("orders"));
         assert_eq!(best("ncon", &["New connection…", "New console", "Next console"]), Some("New console"));
         assert_eq!(score("xyz", "orders"), None);
-        assert_eq!(score("", "orders").is_some(), true);
+        assert!(score("", "orders").is_some());
     }
 }

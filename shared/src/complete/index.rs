@@ -225,7 +225,7 @@ impl CatalogIndex {
             best.extend(self.best(kind, &folded, count, &mut effort, |_| true));
         }
         // Stable: among equals the order is that of the kinds, then of the names.
-        best.sort_by(|a, b| b.0.cmp(&a.0));
+        best.sort_by_key(|(scored, _)| std::cmp::Reverse(*scored));
         best.truncate(count);
         let names = best.into_iter().map(|(scored, target)| (self.target_name(target).to_owned(), scored, target));
         rank::rank_names(&folded, names.collect(), limit).into_iter().map(|(target, matched)| self.hit(target, matched)).collect()
@@ -257,15 +257,28 @@ impl CatalogIndex {
         };
         let asked = rank::mask(typed);
         let mut found: Vec<(i32, u32)> = Vec::new();
-        effort.scanned += entries.len();
-        for (at, entry) in entries.iter().enumerate() {
-            if entry.mask & asked != asked || !wanted(entry.target) {
-                continue;
+        let mut near = 0;
+        let mut look = |part: Range<usize>, found: &mut Vec<(i32, u32)>| {
+            for at in part {
+                let Some(entry) = entries.get(at).filter(|_| !typed.is_empty() || near < count) else { break };
+                effort.scanned += 1;
+                if entry.mask & asked != asked || !wanted(entry.target) {
+                    continue;
+                }
+                effort.scored += 1;
+                if let Some(score) = rank::cheap_score(typed.as_bytes(), self.folded.get(entry.folded).as_bytes()) {
+                    let remoteness = self.remoteness(entry.target);
+                    near += usize::from(remoteness == 0);
+                    found.push((score - remoteness, narrow(at)));
+                }
             }
-            effort.scored += 1;
-            if let Some(score) = rank::cheap_score(typed.as_bytes(), self.folded.get(entry.folded).as_bytes()) {
-                found.push((score - self.remoteness(entry.target), narrow(at)));
-            }
+        };
+        // A name that starts with what was typed beats every other one: where there are enough of them nothing else is looked at.
+        let starting = self.starting_with(entries, typed);
+        look(starting.clone(), &mut found);
+        if found.len() < count || typed.len() > rank::PREFIX_WINS_MAX {
+            look(0..starting.start, &mut found);
+            look(starting.end..entries.len(), &mut found);
         }
         let order = |a: &(i32, u32), b: &(i32, u32)| b.0.cmp(&a.0).then(a.1.cmp(&b.1));
         if found.len() > count {
@@ -274,6 +287,13 @@ impl CatalogIndex {
         }
         found.sort_unstable_by(order);
         found.into_iter().filter_map(|(score, at)| Some((Scored(score), entries.get(at as usize)?.target))).collect()
+    }
+
+    /// The entries whose names start with a text: they stand together.
+    fn starting_with(&self, entries: &[Entry], typed: &str) -> Range<usize> {
+        let first = entries.partition_point(|entry| self.folded.get(entry.folded) < typed);
+        let rest = entries.get(first..).unwrap_or(&[]);
+        first..first + rest.partition_point(|entry| self.folded.get(entry.folded).starts_with(typed))
     }
 
     /// Names of the system's own schemas come after a person's.

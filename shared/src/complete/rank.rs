@@ -11,6 +11,9 @@ use std::cell::RefCell;
 /// Suggestions that are scored well.
 pub const RANKED_MAX: usize = 256;
 
+/// Bytes typed up to which [`cheap_score`] puts each name that starts with them before each that does not.
+pub(super) const PREFIX_WINS_MAX: usize = 12;
+
 /// The cheap score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Scored(pub i32);
