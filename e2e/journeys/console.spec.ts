@@ -52,7 +52,7 @@ test("a reload keeps the text", async ({ workbench: w, page }) => {
 
 test("a value is shown exactly, and copied exactly", async ({ workbench: w, page, context }) => {
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
-  await w.execute("SELECT 9007199254740993 AS big, '' AS empty, NULL AS nothing, 'NULL' AS word, 'a\tb' AS tab");
+  await w.execute("SELECT 9007199254740993 AS big, '' AS empty, NULL AS missing, 'NULL' AS word, 'a\tb' AS tab");
   await expect(w.cell(1, 1)).toHaveText("9007199254740993");
   await expect(w.cell(1, 2)).toHaveText("");
   await expect(w.cell(1, 3)).toHaveText("");

@@ -5,7 +5,7 @@ test("the keyboard alone: write, complete, run, walk the result, read a cell, co
   await page.keyboard.press("Alt+2");
   await expect(w.editor).toBeFocused();
   await page.keyboard.press("Control+a");
-  await page.keyboard.type("SELECT id, name FROM produc");
+  await page.keyboard.type("SELECT id, name FROM produc", { delay: 20 });
   await expect(w.completion).toBeVisible();
   await page.keyboard.press("Enter");
   await page.keyboard.press("Control+Enter");

@@ -14,10 +14,10 @@ test("connect to PostgreSQL: a wrong password is said where it is typed, the rig
   const dialog = page.getByRole("dialog", { name: "Connection" });
   await dialog.getByLabel("PostgreSQL").check({ force: true });
   await dialog.getByLabel("Name", { exact: true }).fill("Orders (test)");
-  await dialog.getByLabel("Host").fill("127.0.0.1");
-  await dialog.getByLabel("Port").fill(String(postgres.port));
-  await dialog.getByLabel("Database").fill("postgres");
-  await dialog.getByLabel("User").fill(postgres.user);
+  await dialog.getByLabel("Host", { exact: true }).fill("127.0.0.1");
+  await dialog.getByLabel("Port", { exact: true }).fill(String(postgres.port));
+  await dialog.getByLabel("Database", { exact: true }).fill("postgres");
+  await dialog.getByLabel("User", { exact: true }).fill(postgres.user);
   await dialog.getByLabel("Password", { exact: true }).fill("wrong");
   await dialog.getByRole("button", { name: "Test" }).click();
   await expect(dialog).toContainText('password authentication failed for user "sheaf"');
