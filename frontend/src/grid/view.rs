@@ -63,6 +63,18 @@ pub struct Nodes {
     pub probe: HtmlElement,
 }
 
+impl Nodes {
+    /// Takes away what a grid before this one painted: the framework may keep the elements and change what they belong to.
+    fn empty(&self) {
+        for layer in [&self.head, &self.gutter, &self.under, &self.body, &self.over] {
+            layer.set_text_content(None);
+        }
+        let _ = self.scroller.remove_attribute("aria-activedescendant");
+        self.scroller.set_scroll_top(0);
+        self.scroller.set_scroll_left(0);
+    }
+}
+
 /// A grid by handle: cheap to copy into any closure, harmless once the grid is gone.
 #[derive(Clone, Copy)]
 pub struct Grid {
@@ -84,6 +96,7 @@ impl Grid {
 
     /// Puts it into the document.
     pub fn mount(self, run: &ActiveRun, source: Rc<dyn RunSource>, nodes: Nodes) {
+        nodes.empty();
         let view = GridView::new(self, run, source, nodes);
         self.view.try_update_value(|slot| *slot = Some(view));
         self.with(GridView::resized);
