@@ -3,8 +3,10 @@
 //! Invariant: a source only adds offers that may stand at the context's place; ranking is not its matter. Columns come from the tables of
 //! the scopes around the cursor alone. Start at [`SOURCES`].
 
+mod joins;
+
 use super::context::{Context, Place};
-use super::index::{CatalogIndex, ColumnEntry, Kind, RelationEntry, Target, kind_of};
+use super::index::{CatalogIndex, ColumnEntry, Kind, Target, kind_of};
 use super::{Effort, Suggestion, SuggestionKind, keywords, rank};
 use crate::sql::outline::{Clause, Output, TableSource, TableUse};
 
@@ -18,7 +20,7 @@ pub struct Source {
 
 /// Every source. A new one is a row here and a function.
 pub static SOURCES: &[Source] = &[
-    Source { name: "join conditions", offer: join_conditions },
+    Source { name: "join conditions", offer: joins::join_conditions },
     Source { name: "columns", offer: columns },
     Source { name: "aliases", offer: aliases },
     Source { name: "queries by name", offer: ctes },
@@ -376,7 +378,7 @@ fn relations(offers: &mut Offers<'_>) {
         _ => false,
     };
     let best = index.best(Kind::Relations, &offers.typed, OF_CATALOG_MAX, &mut offers.effort, wanted);
-    let related = related_relations(offers);
+    let related = joins::related_relations(offers);
     for (_, target) in best {
         let Target::Relation(at) = target else { continue };
         let Some(relation) = index.relation(at) else { continue };
@@ -384,74 +386,6 @@ fn relations(offers: &mut Offers<'_>) {
         let weight = 50 - if system { 40 } else { 0 } + if related.contains(&at) { 20 } else { 0 };
         let insert = offers.schema_prefix(relation.schema);
         offers.add(index.name(relation.name).to_owned(), kind_of(relation.kind), weight, Detail::Relation(at), insert);
-    }
-}
-
-/// Relations that a foreign key joins to those in the query already.
-fn related_relations(offers: &Offers<'_>) -> Vec<u32> {
-    let Some(scope) = offers.context.outline.scopes.get(offers.context.scope).filter(|_| offers.context.clause == Clause::From) else {
-        return Vec::new();
-    };
-    let used: Vec<u32> = scope.tables.iter().filter_map(|table| offers.named_relation(table)).collect();
-    let mut related = Vec::new();
-    for &at in &used {
-        let Some(relation) = offers.index.relation(at) else { continue };
-        for key in offers.index.keys_of(relation) {
-            let path = [offers.index.name(key.ref_schema).to_owned(), offers.index.name(key.ref_relation).to_owned()];
-            related.extend(offers.find(&path));
-        }
-    }
-    related
-}
-
-impl Offers<'_> {
-    fn named_relation(&self, table: &TableUse) -> Option<u32> {
-        match &table.source {
-            TableSource::Named(path) => self.find(path),
-            _ => None,
-        }
-    }
-
-    /// `a.x = b.y` for each foreign key of `from` that refers to `to`.
-    fn conditions(&self, (from, from_name): (&RelationEntry, &str), (to, to_name): (&RelationEntry, &str), found: &mut Vec<String>) {
-        let same = self.same();
-        let index = self.index;
-        let write = |name: &str| self.context.dialect.write_name(name);
-        for key in index.keys_of(from) {
-            let refers =
-                same(index.name(key.ref_relation), index.name(to.name)) && same(index.name(key.ref_schema), self.schema_name(to.schema));
-            if !refers || key.columns.len() != key.ref_columns.len() {
-                continue;
-            }
-            let pairs = key.columns.iter().zip(&key.ref_columns).map(|(own, other)| {
-                format!("{}.{} = {}.{}", write(from_name), write(index.name(*own)), write(to_name), write(index.name(*other)))
-            });
-            let condition = pairs.collect::<Vec<_>>().join(" AND ");
-            if !condition.is_empty() && !found.contains(&condition) {
-                found.push(condition);
-            }
-        }
-    }
-}
-
-/// Conditions between the table joined last and those before it, from foreign keys in either direction.
-fn join_conditions(offers: &mut Offers<'_>) {
-    if offers.context.place != Place::JoinCondition || !offers.context.qualifier.is_empty() {
-        return;
-    }
-    let Some((last, before)) = offers.context.outline.scopes.get(offers.context.scope).and_then(|scope| scope.tables.split_last()) else {
-        return;
-    };
-    let entry = |table: &TableUse| offers.named_relation(table).and_then(|at| offers.index.relation(at));
-    let (Some(joined), Some(joined_name)) = (entry(last), last.name()) else { return };
-    let mut found = Vec::new();
-    for table in before.iter().rev() {
-        let (Some(other), Some(other_name)) = (entry(table), table.name()) else { continue };
-        offers.conditions((joined, joined_name), (other, other_name), &mut found);
-        offers.conditions((other, other_name), (joined, joined_name), &mut found);
-    }
-    for condition in found {
-        offers.add(condition.clone(), SuggestionKind::Join, 90, Detail::Text("foreign key".to_owned()), Insert::Exactly(condition));
     }
 }
 

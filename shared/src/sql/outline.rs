@@ -3,6 +3,7 @@
 //! Invariant: one pass over the tokens, a stack of parentheses and nothing else; no text is refused, and unfinished text gives what
 //! can be known. A query sees its own scope and its parents', never a neighbour's. Start at [`outline`].
 
+mod outputs;
 mod walk;
 
 use super::dialects::Dialect;

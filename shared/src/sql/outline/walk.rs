@@ -3,7 +3,7 @@
 //! Invariant: a frame for each open parenthesis and no other memory; each token gets exactly one state. Start at [`walk`]; the words that
 //! change the clause are in `Walk::keyword`.
 
-use super::{Clause, Cte, Outline, Output, Scope, State, TableSource, TableUse};
+use super::{Clause, Cte, Outline, Scope, State, TableSource, TableUse};
 use crate::sql::dialects::Dialect;
 use crate::sql::lexer::{Token, TokenKind};
 
@@ -34,7 +34,7 @@ enum Opened {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Frame {
+pub(super) struct Frame {
     opened: Opened,
     clause: Clause,
     scope: usize,
@@ -45,17 +45,17 @@ struct Frame {
     /// The table that an alias may still follow.
     open_table: Option<usize>,
     /// First token of the output being read.
-    output_start: Option<usize>,
+    pub(super) output_start: Option<usize>,
 }
 
-struct Walk<'a> {
-    text: &'a str,
-    tokens: &'a [Token],
-    dialect: &'static Dialect,
-    at: usize,
+pub(super) struct Walk<'a> {
+    pub(super) text: &'a str,
+    pub(super) tokens: &'a [Token],
+    pub(super) dialect: &'static Dialect,
+    pub(super) at: usize,
     outline: Outline,
     frames: Vec<Frame>,
-    frame: Frame,
+    pub(super) frame: Frame,
 }
 
 /// Words before a table's name that are no part of it.
@@ -140,11 +140,11 @@ impl Walk<'_> {
         self.token(0).is_some_and(|dot| dot.kind == TokenKind::Dot && dot.end == next.start)
     }
 
-    fn name(&self, token: &Token) -> String {
+    pub(super) fn name(&self, token: &Token) -> String {
         self.dialect.name_of(token.text(self.text))
     }
 
-    fn scope(&mut self) -> Option<&mut Scope> {
+    pub(super) fn scope(&mut self) -> Option<&mut Scope> {
         self.outline.scopes.get_mut(self.frame.scope)
     }
 
@@ -443,54 +443,6 @@ impl Walk<'_> {
         if let Opened::TableColumns(_) = closed.opened {
             self.frame.open_table = None;
         }
-    }
-
-    /// Notes what the query gives by the output that ends before this token.
-    fn finish_output(&mut self) {
-        let Some(start) = self.frame.output_start.take() else { return };
-        let tokens = self.tokens;
-        let part = tokens.get(start..self.at.min(tokens.len())).unwrap_or(&[]);
-        if let Some(output) = self.output(part)
-            && let Some(scope) = self.scope()
-        {
-            scope.outputs.push(output);
-        }
-    }
-
-    fn output(&self, part: &[Token]) -> Option<Output> {
-        let (last, before) = part.split_last()?;
-        let previous = before.last();
-        match last.kind {
-            TokenKind::Operator if last.text(self.text) == "*" => {
-                let qualified = previous.is_some_and(|token| token.kind == TokenKind::Dot);
-                Some(Output::All(
-                    before.len().checked_sub(2).and_then(|at| before.get(at)).filter(|_| qualified).map(|token| self.name(token)),
-                ))
-            }
-            // PostgreSQL names `x::int` by x.
-            TokenKind::Word if previous.is_some_and(|token| token.text(self.text) == "::") => self.output(before.split_last()?.1),
-            TokenKind::Word if last.is_word(self.text, "end") => None,
-            TokenKind::Word | TokenKind::QuotedName => Some(Output::Named(self.name(last))),
-            TokenKind::Close if self.dialect.dollar_strings => self.call_name(part).map(Output::Named),
-            _ => None,
-        }
-    }
-
-    /// PostgreSQL names a call by its routine.
-    fn call_name(&self, part: &[Token]) -> Option<String> {
-        let mut depth = 0_usize;
-        for (at, token) in part.iter().enumerate().rev() {
-            match token.kind {
-                TokenKind::Close => depth += 1,
-                TokenKind::Open => depth = depth.saturating_sub(1),
-                _ => {}
-            }
-            if depth == 0 {
-                let name = part.get(at.checked_sub(1)?)?;
-                return (name.kind == TokenKind::Word && !self.dialect.is_reserved(name.text(self.text))).then(|| self.name(name));
-            }
-        }
-        None
     }
 }
 
