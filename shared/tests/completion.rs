@@ -328,9 +328,7 @@ fn large(tables: usize, routines: usize, columns: usize) -> CatalogIndex {
 #[test]
 fn a10_the_work_for_one_key_is_bounded_at_any_size() {
     let index = large(20_000, 1_000, 3);
-    for (text, sources) in
-        [("SELECT * FROM c", 3), ("SELECT * FROM custord", 3), ("SELECT o FROM customer_order_12", 3), ("SELECT * FROM ", 3)]
-    {
+    for text in ["SELECT * FROM c", "SELECT * FROM custord", "SELECT o FROM customer_order_12", "SELECT * FROM "] {
         let found = suggest(&index, text, text.len().min(15 + 6), Postgres);
         assert!(found.items.len() <= 100);
         assert!(found.effort.scanned <= index.len(), "{text}: {:?}", found.effort);
