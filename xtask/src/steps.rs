@@ -4,10 +4,12 @@ use crate::failure::Outcome;
 use crate::place::Place;
 use std::time::{Duration, Instant};
 
+type Work<'a> = Box<dyn FnOnce(&Place) -> Outcome<()> + 'a>;
+
 /// One thing to do.
 pub struct Step<'a> {
     title: &'static str,
-    run: Box<dyn FnOnce(&Place) -> Outcome<()> + 'a>,
+    run: Work<'a>,
 }
 
 impl<'a> Step<'a> {

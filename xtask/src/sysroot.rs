@@ -14,7 +14,6 @@ use std::process::Command;
 
 const RUSTC: &str = "/usr/bin/rustc";
 const CARGO: &str = "/usr/bin/cargo";
-const STD_SOURCES: &str = "/usr/lib/rustlib/src/rust/library/std/Cargo.toml";
 /// Debian's packages of a compiler recent enough for the workspace's `rust-version`.
 const PACKAGES: &[&str] = &["rustc-web", "cargo-web", "rust-web-src"];
 /// An empty crate: cargo builds the standard library only on the way to something. Release, since it ends up in the page.
@@ -42,7 +41,8 @@ pub fn cargo(place: &Place, sysroot: &Path, linker: &Path, rustflags: &[&str]) -
 
 /// Installs Debian's compiler where it is missing and builds the library with it.
 pub fn build(place: &Place) -> Outcome<()> {
-    if !Path::new(RUSTC).is_file() || !Path::new(CARGO).is_file() || !Path::new(STD_SOURCES).is_file() {
+    // By the packages, not by the files: Debian's plain rustc lies at the same path and is too old.
+    if read(program("dpkg-query").arg("--show").args(PACKAGES)).is_err() {
         packages::install("Building for the browser without rustup's target", PACKAGES)?;
     }
     let wanted = folder(place)?;
