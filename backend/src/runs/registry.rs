@@ -335,7 +335,6 @@ impl Registry {
             table.tokens.clear();
             (runs, table.consoles.drain().map(|(_, console)| console).collect::<Vec<_>>())
         };
-        self.windows.clear();
         for run in &runs {
             run.mailbox.close();
             abort(&run.expiry);
@@ -352,6 +351,8 @@ impl Registry {
         if ended.await.is_err() {
             tracing::warn!("some sessions did not end in time; they are cut off");
         }
+        // Only now: watchers have been told how their runs ended.
+        self.windows.clear();
         for run in runs {
             abort(&run.actor);
             run.shelf.clear();

@@ -59,6 +59,8 @@ async fn shutting_down_stops_all_and_leaves_nothing() {
     let stubborn = house.start_later(ask("change n=1 gate=execute stubborn"));
     house.world.at_gate.notified().await;
     assert!(house.files() > 0);
+    let told = house.start(in_window("rows n=5000", "w")).await.unwrap().status.id;
+    let mut events = Box::pin(house.runs.watch(&house.grant, WindowId("w".to_owned())));
     let begin = tokio::time::Instant::now();
     house.runs.shut_down().await;
     assert!(begin.elapsed() <= 10 * SECOND);
@@ -66,6 +68,8 @@ async fn shutting_down_stops_all_and_leaves_nothing() {
     assert_eq!((house.world.get(|w| &w.open), house.files()), (0, 0));
     assert!(working.await.unwrap().is_err() && stubborn.await.unwrap().is_err());
     assert!(house.start(ask("rows n=7")).await.is_err());
+    let last = futures_util::StreamExt::next(&mut events).await.unwrap();
+    assert_eq!((last.id, last.state), (told, RunState::Partial));
     house.runs.shut_down().await;
 }
 
