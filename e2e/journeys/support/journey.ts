@@ -39,7 +39,7 @@ export const test = base.extend<{ faults: Faults; workbench: Workbench }, { shea
 
 export { expect };
 
-/** The interface by the names that a screen reader hears (the table of names in docs/architecture.md's interface section). */
+/** The interface by the names that a screen reader hears. */
 export class Workbench {
   constructor(readonly page: Page) {}
 
