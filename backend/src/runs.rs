@@ -282,10 +282,9 @@ impl Runs {
 
     /// Names, types and keys, by a session from the pool: a console's work is not waited for.
     pub async fn catalog(&self, grant: &Grant, target: Target, connection: ConnectionId) -> Result<Catalog, Problem> {
-        let key = registry::pool_key(grant.principal(), &connection);
-        let (pool, engine) = (self.registry.pool.clone(), (self.registry.engines)(target.fields.engine));
+        let seats = self.registry.seats(grant.principal().clone(), &connection, target);
         // On its own: the caller may vanish.
-        tokio::spawn(tools::catalog(pool, key, engine, target)).await.unwrap_or_else(|_| Err(state::internal()))
+        tokio::spawn(tools::catalog(seats)).await.unwrap_or_else(|_| Err(state::internal()))
     }
 
     /// Opens a session to `target` and closes it.

@@ -26,6 +26,8 @@ pub(super) struct Windows {
 #[derive(Default)]
 struct Window {
     watchers: Vec<Arc<Watcher>>,
+    /// Somebody has watched it: a window that is only opening is not taken for one that was left.
+    was_watched: bool,
     /// Ends the window; runs while nobody watches.
     lease: Option<AbortHandle>,
 }
@@ -71,6 +73,7 @@ impl Windows {
         let mut table = self.table();
         let window = table.entry(key.clone()).or_default();
         window.watchers.push(watcher.clone());
+        window.was_watched = true;
         if let Some(lease) = window.lease.take() {
             lease.abort();
         }
@@ -94,6 +97,13 @@ impl Windows {
         {
             old.abort();
         }
+    }
+
+    /// The principal's windows that were watched and are not now: left, but still within their lease.
+    pub fn left_by(&self, principal: &Principal) -> Vec<WindowKey> {
+        let table = self.table();
+        let left = table.iter().filter(|(key, window)| key.0 == *principal && window.was_watched && window.watchers.is_empty());
+        left.map(|(key, _)| key.clone()).collect()
     }
 
     /// The time is over. True if the window is gone now.

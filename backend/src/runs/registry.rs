@@ -101,17 +101,18 @@ impl Registry {
             let mut table = self.table();
             self.admit(&mut table, &run)?
         };
-        let seats = Seats {
-            pool: self.pool.clone(),
-            key: pool_key(&principal, &connection),
-            engine: (self.engines)(target.fields.engine),
-            target,
-            desk,
-        };
+        let seats = Seats { desk, ..self.seats(principal, &connection, target) };
         let actor = Actor { run: run.clone(), config: self.config.clone(), seats, sql };
         self.watch_over(&run);
         self.spawn(actor);
         Ok(run)
+    }
+
+    /// Where sessions of a principal to a target come from.
+    pub fn seats(self: &Arc<Self>, principal: Principal, connection: &ConnectionId, target: Target) -> Seats {
+        let (pool, engine) = (self.pool.clone(), (self.engines)(target.fields.engine));
+        let key = pool_key(&principal, connection);
+        Seats { registry: Arc::downgrade(self), principal, pool, key, engine, target, desk: None }
     }
 
     /// Writes the run into the table, if there is room and its console is free.
@@ -283,6 +284,30 @@ impl Registry {
         self.windows.arm(key, move || tokio::spawn(end_window(weak, ending, after)).abort_handle());
     }
 
+    /// Ends a window that nobody watches: its runs are gone, its sessions free.
+    async fn end_window(&self, key: &WindowKey) {
+        if !self.windows.expire(key) {
+            return;
+        }
+        let runs = self.of_window(key);
+        for run in &runs {
+            self.drop_run(run);
+        }
+        self.forget_consoles(|_, console| console.window.as_ref() == Some(key), GIVEN_UP_CLOSED).await;
+        for run in runs {
+            run.ended().await;
+        }
+    }
+
+    /// Sessions are short: windows that were left give theirs back before their lease is over. True if there was one.
+    pub async fn end_left_windows(self: Arc<Self>, principal: Principal) -> bool {
+        let left = self.windows.left_by(&principal);
+        for key in &left {
+            self.end_window(key).await;
+        }
+        !left.is_empty()
+    }
+
     /// Closes the consoles that are meant; their runs stay readable as far as they were read.
     pub async fn forget_consoles(&self, is_meant: impl Fn(&ConsoleKey, &Console) -> bool, reason: &'static str) {
         let consoles: Vec<Console> = {
@@ -373,14 +398,9 @@ impl Registry {
 
 async fn end_window(registry: Weak<Registry>, key: WindowKey, after: std::time::Duration) {
     sleep(after).await;
-    let Some(registry) = registry.upgrade() else { return };
-    if !registry.windows.expire(&key) {
-        return;
+    if let Some(registry) = registry.upgrade() {
+        registry.end_window(&key).await;
     }
-    for run in registry.of_window(&key) {
-        registry.drop_run(&run);
-    }
-    registry.forget_consoles(|_, console| console.window.as_ref() == Some(&key), GIVEN_UP_CLOSED).await;
 }
 
 /// The console's earlier run ends for the next, unless its statement still works.
@@ -456,7 +476,7 @@ fn too_many(message: String) -> Problem {
     problem
 }
 
-pub(super) fn pool_key(principal: &Principal, connection: &ConnectionId) -> PoolKey {
+fn pool_key(principal: &Principal, connection: &ConnectionId) -> PoolKey {
     PoolKey { owner: format!("{principal:?}"), target: connection.as_str().to_owned() }
 }
 

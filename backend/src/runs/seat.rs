@@ -3,15 +3,19 @@
 //! Invariant: a seat that is dropped without [`Seat::leave`] closes its session, and its console knows that it lost one.
 
 use super::console::Desk;
+use super::registry::Registry;
 use super::state::{cancelled, count};
+use crate::access::Principal;
 use crate::engine::pool::{Choice, Lease, Pool, PoolError, PoolKey, Purpose};
 use crate::engine::{Engine, Target};
 use shared::problem::{ErrorCode, Problem};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
 /// Where seats come from, for one run.
 pub(super) struct Seats {
+    pub registry: Weak<Registry>,
+    pub principal: Principal,
     pub pool: Pool,
     pub key: PoolKey,
     pub engine: &'static dyn Engine,
@@ -83,7 +87,21 @@ impl Seats {
     }
 
     async fn lease(&self, choice: Choice) -> Result<Lease, Problem> {
-        self.pool.lease(&self.key, self.engine, &self.target, Purpose::Statement, choice).await.map_err(|error| pool_problem(&error))
+        self.lease_for(Purpose::Statement, choice).await
+    }
+
+    /// A session from the pool; where all are in use, those of windows that were left are taken back first.
+    pub async fn lease_for(&self, purpose: Purpose, choice: Choice) -> Result<Lease, Problem> {
+        let ask = || self.pool.lease(&self.key, self.engine, &self.target, purpose, choice);
+        let mut lease = ask().await;
+        if matches!(lease, Err(PoolError::Full(_)))
+            && let Some(registry) = self.registry.upgrade()
+            // On its own: the caller may vanish.
+            && tokio::spawn(registry.end_left_windows(self.principal.clone())).await.unwrap_or(false)
+        {
+            lease = ask().await;
+        }
+        lease.map_err(|error| pool_problem(&error))
     }
 }
 
@@ -116,7 +134,7 @@ impl Seat {
     }
 }
 
-pub(super) fn pool_problem(error: &PoolError) -> Problem {
+fn pool_problem(error: &PoolError) -> Problem {
     match error {
         PoolError::Full(most) => {
             let sessions = count(*most as u64, "session", "sessions");

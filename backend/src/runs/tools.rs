@@ -2,19 +2,18 @@
 //!
 //! Invariant: each is a task of its own, so that a caller who vanishes leaves no call half way.
 
-use super::seat::pool_problem;
-use crate::engine::pool::{Choice, Pool, PoolKey, Purpose};
+use super::seat::Seats;
+use crate::engine::pool::{Choice, Purpose};
 use crate::engine::{Engine, Fate, Target};
 use shared::problem::Problem;
 use shared::wire::catalog::Catalog;
 use shared::wire::connection::TestResult;
 use tokio::time::Instant;
 
-pub(super) async fn catalog(pool: Pool, key: PoolKey, engine: &'static dyn Engine, target: Target) -> Result<Catalog, Problem> {
+pub(super) async fn catalog(seats: Seats) -> Result<Catalog, Problem> {
     let mut choice = Choice::Any;
     loop {
-        let lease = pool.lease(&key, engine, &target, Purpose::Catalog, choice).await;
-        let mut lease = lease.map_err(|error| pool_problem(&error))?;
+        let mut lease = seats.lease_for(Purpose::Catalog, choice).await?;
         match lease.session.catalog().await {
             Ok(catalog) => {
                 tokio::spawn(lease.give_back());

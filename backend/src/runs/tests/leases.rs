@@ -85,6 +85,37 @@ async fn a_window_that_closes_takes_its_runs_and_consoles_with_it() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_window_that_was_left_gives_its_sessions_up_early_where_they_are_short() {
+    let house = house();
+    let parked = |window: &str| StartRun { session: Some(SessionId(window.to_owned())), ..in_window("rows n=5000", window) };
+    let mut left = Vec::new();
+    for window in ["a", "b", "c", "d", "e", "f", "g"] {
+        let events = watch(&house, window);
+        left.push(house.start(parked(window)).await.unwrap().status.id);
+        drop(events);
+    }
+    // All seven are within their lease, and one more is wanted.
+    let next = house.start(parked("h")).await.unwrap().status;
+    assert_eq!(next.state, RunState::Paused);
+    for id in &left {
+        assert_eq!(house.status(id).unwrap_err().code, ErrorCode::Gone);
+    }
+    assert_eq!(house.runs.census().sessions, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn windows_that_are_watched_keep_their_sessions_however_short_they_are() {
+    let house = house();
+    let parked = |window: &str| StartRun { session: Some(SessionId(window.to_owned())), ..in_window("rows n=5000", window) };
+    let mut watched = Vec::new();
+    for window in ["a", "b", "c", "d", "e", "f", "g"] {
+        watched.push((watch(&house, window), house.start(parked(window)).await.unwrap().status.id));
+    }
+    assert_eq!(house.start(parked("h")).await.unwrap_err().code, ErrorCode::TooMany);
+    assert!(watched.iter().all(|(_, id)| house.status(id).is_ok()));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_window_that_comes_back_in_time_keeps_its_runs() {
     let house = house();
     let events = watch(&house, "w");
