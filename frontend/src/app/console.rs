@@ -108,7 +108,10 @@ fn Rows(console: Console) -> impl IntoView {
             }
         >
             <ResultHead console />
-            {move || key.get().and_then(|_| console.slot.result.get_untracked()).map(|shown| view! { <Grid console shown /> })}
+            // Keyed: the nodes of one run's grid are never taken over by the next one's.
+            <For each=move || key.get().and_then(|_| console.slot.result.get_untracked()) key=|shown| shown.id.clone() let(shown)>
+                <Grid console shown />
+            </For>
         </Show>
     }
 }
