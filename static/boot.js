@@ -26,4 +26,9 @@ function explain(error) {
   console.error(error);
 }
 
+// A fresh launch link pasted into this very tab changes only the fragment, which loads nothing by itself.
+addEventListener("hashchange", () => {
+  if (location.hash.startsWith("#launch=")) location.reload();
+});
+
 start().catch(explain);

@@ -46,6 +46,7 @@ impl House {
             connection: ConnectionId("c".to_owned()),
             session: console.map(|name| SessionId(name.to_owned())),
             sql: sql.to_owned(),
+            params: Vec::new(),
             page_rows: None,
             window: Some(WindowId("w".to_owned())),
             token: None,

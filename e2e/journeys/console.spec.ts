@@ -71,3 +71,19 @@ test("text in a result is never markup", async ({ workbench: w, page }) => {
   await expect(w.grid.getByRole("columnheader").first()).toContainText("<script>");
   expect(await page.title()).toContain("Sheaf");
 });
+
+test("a second result takes the place of the first, headers and all", async ({ workbench: w }) => {
+  await w.execute("SELECT * FROM page_views");
+  await expect(w.cell(1, 1)).toHaveText("1");
+  await w.execute("SELECT 1 AS a, 2 AS b, 3 AS c");
+  await expect(w.grid.getByRole("columnheader")).toHaveCount(3);
+  await expect(w.grid.getByRole("gridcell")).toHaveText(["1", "2", "3"]);
+});
+
+test("more consoles than sessions all run: what rests gives way", async ({ workbench: w, page }) => {
+  for (let console = 1; console <= 9; console++) {
+    await w.execute(`SELECT ${console} AS console`);
+    await expect(w.cell(1, 1)).toHaveText(String(console));
+    await page.getByRole("button", { name: "New console" }).click();
+  }
+});

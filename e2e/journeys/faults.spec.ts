@@ -53,3 +53,10 @@ journey("an address without a launch code tells how to get one", async ({ browse
   await expect(page.getByText("sheaf open")).toBeVisible();
   await context.close();
 });
+
+journey("a fresh launch link in a tab that is open signs in again and leaves the address", async ({ workbench: w, page, sheaf }) => {
+  const link = await sheaf.launch();
+  await page.evaluate((fragment) => (location.hash = fragment), new URL(link).hash);
+  await expect(page).toHaveURL(`${sheaf.origin}/`);
+  await expect(w.explorer).toBeVisible();
+});

@@ -23,6 +23,16 @@ pub fn focus(id: &str) {
     }
 }
 
+/// Scrolls as little as needed to show the element of this id.
+pub fn reveal(id: &str) {
+    if let Some(element) = web_sys::window().and_then(|window| window.document()).and_then(|document| document.get_element_by_id(id)) {
+        let options = web_sys::ScrollIntoViewOptions::new();
+        options.set_block(web_sys::ScrollLogicalPosition::Nearest);
+        options.set_inline(web_sys::ScrollLogicalPosition::Nearest);
+        element.scroll_into_view_with_scroll_into_view_options(&options);
+    }
+}
+
 /// The window has no room for explorer and console beside each other; the same width as in layout.css.
 pub fn is_narrow() -> bool {
     let width = web_sys::window().and_then(|window| window.inner_width().ok()).and_then(|width| width.as_f64());

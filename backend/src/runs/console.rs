@@ -11,6 +11,7 @@ use shared::ids::{ConnectionId, SessionId};
 use std::sync::{Arc, Weak};
 use tokio::sync::Mutex;
 use tokio::task::AbortHandle;
+use tokio::time::Instant;
 
 /// Whose console, on which connection.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -35,6 +36,8 @@ pub(super) struct Console {
 #[derive(Default)]
 pub(super) struct Desk {
     pub lease: Option<Lease>,
+    /// When the session was left here.
+    pub left_at: Option<Instant>,
     pub in_transaction: bool,
     /// A session was here and is gone, and the person has not been told.
     pub lost: bool,

@@ -112,7 +112,8 @@ impl Registry {
     pub fn seats(self: &Arc<Self>, principal: Principal, connection: &ConnectionId, target: Target) -> Seats {
         let (pool, engine) = (self.pool.clone(), (self.engines)(target.fields.engine));
         let key = pool_key(&principal, connection);
-        Seats { registry: Arc::downgrade(self), principal, pool, key, engine, target, desk: None }
+        let connection = connection.clone();
+        Seats { registry: Arc::downgrade(self), principal, connection, pool, key, engine, target, desk: None }
     }
 
     /// Writes the run into the table, if there is room and its console is free.
@@ -299,13 +300,31 @@ impl Registry {
         }
     }
 
-    /// Sessions are short: windows that were left give theirs back before their lease is over. True if there was one.
-    pub async fn end_left_windows(self: Arc<Self>, principal: Principal) -> bool {
+    /// Sessions are short: windows that were left give theirs back before their lease is over; where there is none, the console
+    /// that has rested longest does, unless a transaction or a result is open in it. True if a session is free now.
+    pub async fn take_back(self: Arc<Self>, principal: Principal, connection: ConnectionId) -> bool {
         let left = self.windows.left_by(&principal);
         for key in &left {
             self.end_window(key).await;
         }
-        !left.is_empty()
+        !left.is_empty() || self.take_resting(&principal, &connection).await
+    }
+
+    /// Closes the session of the console that has rested longest; its next statement is told that it runs in a new one.
+    async fn take_resting(&self, principal: &Principal, connection: &ConnectionId) -> bool {
+        let desks: Vec<_> = {
+            let table = self.table();
+            let own = table.consoles.iter().filter(|(key, _)| key.principal == *principal && key.connection == *connection);
+            own.map(|(_, console)| console.desk.clone()).collect()
+        };
+        // A desk that is taken is one whose run is not over.
+        let resting = desks.into_iter().filter_map(|desk| desk.try_lock_owned().ok());
+        let resting = resting.filter(|desk| desk.lease.is_some() && !desk.in_transaction);
+        let Some(mut desk) = resting.min_by_key(|desk| desk.left_at) else { return false };
+        let Some(lease) = desk.lease.take() else { return false };
+        desk.lost = true;
+        lease.close().await;
+        true
     }
 
     /// Closes the consoles that are meant; their runs stay readable as far as they were read.
@@ -459,6 +478,9 @@ fn forget(table: &mut Table, run: &Run) {
 
 /// What the request asks is within the limits; the rows of a page.
 fn check(request: &StartRun) -> Result<u32, Problem> {
+    if !request.params.is_empty() {
+        return Err(Problem::new(ErrorCode::InvalidRequest, "Parameters cannot be bound yet: params must be empty"));
+    }
     let page_rows = request.page_rows.unwrap_or(PAGE_ROWS_DEFAULT);
     if page_rows == 0 || page_rows > PAGE_ROWS_MAX {
         return Err(Problem::new(ErrorCode::InvalidRequest, format!("page_rows must be from 1 to {PAGE_ROWS_MAX}")));

@@ -8,14 +8,17 @@ use super::state::{cancelled, count};
 use crate::access::Principal;
 use crate::engine::pool::{Choice, Lease, Pool, PoolError, PoolKey, Purpose};
 use crate::engine::{Engine, Target};
+use shared::ids::ConnectionId;
 use shared::problem::{ErrorCode, Problem};
 use std::sync::{Arc, Weak};
 use tokio::sync::{Mutex, OwnedMutexGuard};
+use tokio::time::Instant;
 
 /// Where seats come from, for one run.
 pub(super) struct Seats {
     pub registry: Weak<Registry>,
     pub principal: Principal,
+    pub connection: ConnectionId,
     pub pool: Pool,
     pub key: PoolKey,
     pub engine: &'static dyn Engine,
@@ -90,14 +93,14 @@ impl Seats {
         self.lease_for(Purpose::Statement, choice).await
     }
 
-    /// A session from the pool; where all are in use, those of windows that were left are taken back first.
+    /// A session from the pool; where all are in use, one that nobody works with is taken back first.
     pub async fn lease_for(&self, purpose: Purpose, choice: Choice) -> Result<Lease, Problem> {
         let ask = || self.pool.lease(&self.key, self.engine, &self.target, purpose, choice);
         let mut lease = ask().await;
         if matches!(lease, Err(PoolError::Full(_)))
             && let Some(registry) = self.registry.upgrade()
             // On its own: the caller may vanish.
-            && tokio::spawn(registry.end_left_windows(self.principal.clone())).await.unwrap_or(false)
+            && tokio::spawn(registry.take_back(self.principal.clone(), self.connection.clone())).await.unwrap_or(false)
         {
             lease = ask().await;
         }
@@ -119,6 +122,7 @@ impl Seat {
                 desk.in_transaction = in_transaction;
                 desk.lost = false;
                 desk.lease = Some(lease);
+                desk.left_at = Some(Instant::now());
             }
             (Some(mut desk), Health::Fit) => {
                 desk.in_transaction = false;

@@ -44,7 +44,15 @@ fn house_with(change: impl FnOnce(&mut RunsConfig)) -> House {
 }
 
 fn ask(sql: &str) -> StartRun {
-    StartRun { connection: ConnectionId("c1".to_owned()), session: None, sql: sql.to_owned(), page_rows: None, window: None, token: None }
+    StartRun {
+        connection: ConnectionId("c1".to_owned()),
+        session: None,
+        sql: sql.to_owned(),
+        params: Vec::new(),
+        page_rows: None,
+        window: None,
+        token: None,
+    }
 }
 
 fn on_console(sql: &str, console: &str) -> StartRun {

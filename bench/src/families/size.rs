@@ -18,7 +18,7 @@ const ASSETS: &str = "dist/web/assets";
 
 fn measure(record: &mut Record) -> Result<(), BenchError> {
     for ending in ["wasm", "js", "css", "woff2", "svg"] {
-        record.add("brotli_kb", ending, bytes_of(Path::new(ASSETS), ending)? / 1_000.0)?;
+        record.add(&format!("{ending}_brotli_kb"), "release", bytes_of(Path::new(ASSETS), ending)? / 1_000.0)?;
     }
     Ok(())
 }

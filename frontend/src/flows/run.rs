@@ -110,6 +110,7 @@ async fn one(w: Workbench, console: Console, connection: &ConnectionId, sql: &st
         connection: connection.clone(),
         session: Some(console.session()),
         sql: sql.to_owned(),
+        params: Vec::new(),
         page_rows: None,
         window: Some(w.window.get_value()),
         token: Some(token),

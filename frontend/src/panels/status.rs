@@ -67,10 +67,13 @@ fn Place(one: Connection) -> impl IntoView {
     let w = Workbench::here();
     let id = one.id.clone();
     let place = move || match w.connections.catalog(&id) {
-        Load::Here(catalog) => match catalog.search_path.first() {
-            Some(schema) => format!("{} · {schema}", short(&catalog.database)),
-            None => short(&catalog.database).to_owned(),
-        },
+        // The system's own schemas are searched first, but nobody works in them.
+        Load::Here(catalog) => {
+            match catalog.search_path.iter().find(|name| !catalog.schemas.iter().any(|one| one.system && one.name == **name)) {
+                Some(schema) => format!("{} · {schema}", short(&catalog.database)),
+                None => short(&catalog.database).to_owned(),
+            }
+        }
         _ => one.fields.database.clone().unwrap_or_default(),
     };
     view! {

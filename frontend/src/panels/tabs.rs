@@ -94,6 +94,11 @@ fn Tab(console: Console) -> impl IntoView {
     let active = move || w.consoles.active.with(|active| active.as_ref() == Some(&name.get_value()));
     let color = move || console.connection.get().and_then(|id| w.connections.get(&id)).and_then(|one| one.fields.color);
     let close = move || flow::close(w, &name.get_value());
+    Effect::new(move |_| {
+        if active() {
+            leptos::prelude::request_animation_frame(|| crate::ui::reveal("console-tab-active"));
+        }
+    });
     view! {
         <div
             id=move || active().then_some("console-tab-active")

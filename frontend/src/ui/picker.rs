@@ -97,7 +97,7 @@ pub fn Picker(
                     }
                     event.prevent_default();
                     event.stop_propagation();
-                    reveal(&id(at.get_untracked()));
+                    super::reveal(&id(at.get_untracked()));
                 }
             />
         </div>
@@ -122,13 +122,5 @@ pub fn Picker(
             }}
         </div>
         <p class="picker-empty" hidden=move || found.with(|found| !found.is_empty())>{empty}</p>
-    }
-}
-
-fn reveal(id: &str) {
-    if let Some(element) = document().get_element_by_id(id) {
-        let options = web_sys::ScrollIntoViewOptions::new();
-        options.set_block(web_sys::ScrollLogicalPosition::Nearest);
-        element.scroll_into_view_with_scroll_into_view_options(&options);
     }
 }

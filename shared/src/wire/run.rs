@@ -16,6 +16,9 @@ pub struct StartRun {
     pub session: Option<SessionId>,
     /// One statement, sent as it stands.
     pub sql: String,
+    /// Values for the statement's parameters. Binding them is still to come: only an empty list is taken.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub params: Vec<serde_json::Value>,
     /// Rows of a page: 1,000 unless told, 10,000 at most. Wide rows make it smaller; `Sheaf-Page-Rows` tells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page_rows: Option<u32>,

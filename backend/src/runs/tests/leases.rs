@@ -116,6 +116,23 @@ async fn windows_that_are_watched_keep_their_sessions_however_short_they_are() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_console_that_has_rested_longest_gives_its_session_up_where_they_are_short() {
+    let house = house();
+    let _events = watch(&house, "w");
+    let in_console = |sql: &str, console: &str| StartRun { session: Some(SessionId(console.to_owned())), ..in_window(sql, "w") };
+    for console in ["a", "b", "c", "d", "e", "f", "g"] {
+        house.start(in_console("rows n=7", console)).await.unwrap();
+        sleep(SECOND).await;
+    }
+    house.start(in_console("rows n=7", "h")).await.unwrap();
+    assert_eq!(house.runs.census().sessions, 7);
+    // The second still has its session, the first is told that it has a new one.
+    assert!(house.start(in_console("rows n=7", "b")).await.unwrap().status.notices.is_empty());
+    let first = house.start(in_console("rows n=7", "a")).await.unwrap().status;
+    assert!(first.notices.first().is_some_and(|notice| notice.message.contains("ran in a new one")));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_window_that_comes_back_in_time_keeps_its_runs() {
     let house = house();
     let events = watch(&house, "w");
