@@ -12,6 +12,7 @@ mod lease;
 mod mailbox;
 mod paginate;
 mod registry;
+mod request;
 mod run;
 mod seat;
 mod shelf;

@@ -7,6 +7,7 @@
 use super::actor::Actor;
 use super::console::{Console, ConsoleKey};
 use super::lease::{WindowKey, Windows};
+use super::request::{check, new_id, too_many};
 use super::run::{NewRun, Run, abort, remember};
 use super::seat::Seats;
 use super::shelf::gone;
@@ -19,7 +20,7 @@ use crate::spool::Spool;
 use crate::spool::quota::Budgets;
 use futures_util::FutureExt;
 use shared::ids::{ConnectionId, RunId, SessionId};
-use shared::limits::{PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX, RUNS_KEPT_MAX, RUNS_REMEMBERED, SQL_BYTES_MAX};
+use shared::limits::{RUNS_KEPT_MAX, RUNS_REMEMBERED};
 use shared::problem::{ErrorCode, Problem};
 use shared::wire::run::StartRun;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -476,38 +477,6 @@ fn forget(table: &mut Table, run: &Run) {
     }
 }
 
-/// What the request asks is within the limits; the rows of a page.
-fn check(request: &StartRun) -> Result<u32, Problem> {
-    if !request.params.is_empty() {
-        return Err(Problem::new(ErrorCode::InvalidRequest, "Parameters cannot be bound yet: params must be empty"));
-    }
-    let page_rows = request.page_rows.unwrap_or(PAGE_ROWS_DEFAULT);
-    if page_rows == 0 || page_rows > PAGE_ROWS_MAX {
-        return Err(Problem::new(ErrorCode::InvalidRequest, format!("page_rows must be from 1 to {PAGE_ROWS_MAX}")));
-    }
-    if request.sql.len() > SQL_BYTES_MAX {
-        let message = format!("The statement has {} bytes, more than the {SQL_BYTES_MAX} of one statement", request.sql.len());
-        return Err(Problem::new(ErrorCode::TooLarge, message));
-    }
-    Ok(page_rows)
-}
-
-fn too_many(message: String) -> Problem {
-    let mut problem = Problem::new(ErrorCode::TooMany, message);
-    problem.retry_after_ms = Some(1_000);
-    problem
-}
-
 fn pool_key(principal: &Principal, connection: &ConnectionId) -> PoolKey {
     PoolKey { owner: format!("{principal:?}"), target: connection.as_str().to_owned() }
-}
-
-/// 128 random bits.
-fn new_id() -> Result<RunId, Problem> {
-    let mut random = [0_u8; 16];
-    getrandom::fill(&mut random).map_err(|error| {
-        tracing::error!(%error, "no random bits");
-        internal()
-    })?;
-    Ok(RunId(random.iter().map(|byte| format!("{byte:02x}")).collect()))
 }
