@@ -8,8 +8,8 @@ export default defineConfig({
   fullyParallel: false,
   retries: 0,
   forbidOnly: true,
-  timeout: 60_000,
-  expect: { timeout: 10_000 },
+  timeout: 120_000,
+  expect: { timeout: 30_000 },
   reporter: [["list"]],
   outputDir: process.env.SHEAF_JOURNEY_OUTPUT ?? "../../target/journeys",
   use: {
