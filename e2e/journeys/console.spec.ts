@@ -6,6 +6,8 @@ test("complete and run: the popup knows the table and the columns of its alias",
   await page.keyboard.press("Control+Space");
   await expect(w.completion).toBeVisible();
   await expect(w.completion.getByRole("option", { name: /^id\b/ })).toBeVisible();
+  // The list takes Enter only when it has stood a moment, so that nobody accepts what he has not seen.
+  await page.keyboard.type("id", { delay: 60 });
   await page.keyboard.press("Enter");
   await expect(w.completion).toBeHidden();
   await page.keyboard.press("Control+Enter");

@@ -5,8 +5,9 @@ test("the keyboard alone: write, complete, run, walk the result, read a cell, co
   await page.keyboard.press("Alt+2");
   await expect(w.editor).toBeFocused();
   await page.keyboard.press("Control+a");
-  await page.keyboard.type("SELECT id, name FROM produc", { delay: 20 });
+  await page.keyboard.type("SELECT id, name FROM pro", { delay: 20 });
   await expect(w.completion).toBeVisible();
+  await page.keyboard.type("duc", { delay: 60 });
   await page.keyboard.press("Enter");
   await page.keyboard.press("Control+Enter");
   await expect(w.cell(1, 1)).toHaveText("1");
