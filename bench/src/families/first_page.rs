@@ -19,7 +19,7 @@ pub const FAMILY: Family = Family {
 };
 
 /// 2,000,000 rows × 6 columns, about 128 bytes a row on the wire.
-const FIXTURE: &str = "CREATE TABLE fixture AS SELECT g::int AS id, (g * 7919 % 100003)::int AS customer, (g % 100000 / 100.0)::numeric(12,2) AS amount, \
+const FIXTURE: &str = "CREATE TABLE fixture AS SELECT g::int AS id, (g::bigint * 7919 % 100003)::int AS customer, (g % 100000 / 100.0)::numeric(12,2) AS amount, \
     timestamptz '2024-01-01' + g * interval '1 minute' AS placed_at, md5(g::text) AS reference, CASE WHEN g % 5 = 0 THEN NULL ELSE 'note ' || g END AS note \
     FROM generate_series(1, 2000000) g";
 const SQL: &str = "SELECT * FROM fixture";
