@@ -312,7 +312,7 @@ fn failed(result: Option<Result<(), EngineError>>, fit: bool, seat: &Seat, is_st
         None => return broken(Ending { state: stopped_state(has_rows), problem: Some(did_not_stop()) }),
     };
     let ending = match error.fate {
-        _ if error.cancelled && is_stopping => Ending::cancelled(),
+        _ if error.cancelled && is_stopping => Ending::interrupted(&error.problem),
         _ if has_rows => Ending::partial(error.problem),
         Fate::Idle | Fate::NotSent => Ending::rejected(error.problem),
         Fate::Unknown => Ending::unknown(error.problem),

@@ -187,8 +187,14 @@ impl Ending {
         Self { state: RunState::Done, problem: None }
     }
 
+    /// Stopped while the database had nothing to say to it.
     pub fn cancelled() -> Self {
         Self { state: RunState::Cancelled, problem: None }
+    }
+
+    /// Stopped, in the database's words.
+    pub fn interrupted(problem: &Problem) -> Self {
+        Self { state: RunState::Cancelled, problem: Some(as_cancelled(problem)) }
     }
 
     pub fn rejected(problem: Problem) -> Self {

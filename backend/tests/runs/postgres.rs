@@ -46,6 +46,7 @@ async fn the_life_of_results_on_a_real_server() {
     for cluster in clusters() {
         pages_move_their_own_rows_and_closing_frees_the_session(cluster).await;
         a_cancelled_console_keeps_its_session(cluster).await;
+        a_cancelled_read_tells_the_servers_words(cluster).await;
         a_transaction_is_the_consoles_own(cluster).await;
         a_cut_link_leaves_what_was_read(cluster).await;
         a_shutdown_leaves_nothing_on_the_server(cluster).await;
@@ -79,12 +80,32 @@ async fn a_cancelled_console_keeps_its_session(cluster: &'static Cluster) {
         let running = house.until(|status| status.state == RunState::Running).await;
         house.runs.cancel(&house.grant, &running.id).unwrap();
     });
-    assert_eq!(ended.unwrap_err().code, ErrorCode::Cancelled);
+    let problem = ended.unwrap_err();
+    assert_eq!((problem.code, problem.sqlstate.as_deref()), (ErrorCode::Cancelled, Some("57014")));
+    assert_eq!(problem.message, "canceling statement due to user request");
     // At once, again and again: no cancel of the earlier statement reaches a later one.
     for _ in 0..50 {
         let next = house.run("select answer, pg_sleep(0.001) from kept", Some("k")).await.unwrap();
         assert_eq!(cell(&next.page0.unwrap(), 0, 0), "42");
     }
+    house.runs.shut_down().await;
+}
+
+async fn a_cancelled_read_tells_the_servers_words(cluster: &'static Cluster) {
+    let house = at(cluster.port);
+    let slow = "select n, case when n > 3000 then pg_sleep(600) end from generate_series(1, 5000) n";
+    let id = house.run(slow, Some("k")).await.unwrap().status.id;
+    house.runs.read_to_end(&house.grant, &id).unwrap();
+    let sleeping = || cluster.psql("postgres", "select count(*) from pg_stat_activity where wait_event = 'PgSleep'");
+    while tokio::task::spawn_blocking(sleeping).await.unwrap().trim() != "1" {}
+    house.runs.cancel(&house.grant, &id).unwrap();
+    let status = house.until(|status| status.state.is_final()).await;
+    let problem = status.problem.unwrap();
+    assert_eq!((status.state, problem.code), (RunState::Cancelled, ErrorCode::Cancelled));
+    assert_eq!((problem.message.as_str(), problem.sqlstate.as_deref()), ("canceling statement due to user request", Some("57014")));
+    assert_eq!(house.page(&id, 4).await.unwrap_err().message, problem.message);
+    assert_eq!(cell(&house.page(&id, 1).await.unwrap(), 999, 0), "2000", "what was read stays");
+    assert_eq!(cell(&house.run("select 1", Some("k")).await.unwrap().page0.unwrap(), 0, 0), "1");
     house.runs.shut_down().await;
 }
 

@@ -91,6 +91,7 @@ async fn a_runaway_statement_is_stopped_soon() {
         let error = ended.unwrap_err();
         assert!(error.cancelled && error.fate == Fate::Idle);
         assert_eq!(error.problem.code, ErrorCode::Cancelled);
+        assert_eq!((error.problem.message.as_str(), error.problem.sqlstate.as_deref()), ("interrupted", Some("SQLITE_INTERRUPT")));
         assert_eq!(one(&mut session, "SELECT 1").await, [["1"]]);
     }
     waits.sort();

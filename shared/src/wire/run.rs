@@ -94,7 +94,7 @@ pub struct RunStatus {
     pub notices: Vec<Notice>,
     /// Milliseconds of work until the state above (still counting while it runs; the time a result waits for its reader is not in it).
     pub elapsed_ms: f64,
-    /// The cause of `rejected`, `partial` and `unknown`.
+    /// The cause of `rejected`, `partial` and `unknown`; of `cancelled` the words of the database, where it said any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<Problem>,
     /// The server is reading to the end.

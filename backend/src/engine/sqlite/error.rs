@@ -47,7 +47,11 @@ fn place_of_missing(message: &str, sql: &str) -> Option<u32> {
 fn explain(primary: i32, problem: &mut Problem, cancelled: bool) {
     if cancelled {
         problem.code = ErrorCode::Cancelled;
-        "The statement was cancelled.".clone_into(&mut problem.message);
+        if primary != ffi::SQLITE_INTERRUPT {
+            // What it waited for when it was stopped.
+            let interrupted = ffi::code_to_str(ffi::SQLITE_INTERRUPT).to_owned();
+            problem.detail = Some(std::mem::replace(&mut problem.message, interrupted));
+        }
         return;
     }
     match primary {

@@ -48,6 +48,7 @@ async fn cancelling_a_read_keeps_what_was_read() {
     assert_eq!(rows_of(&house.page(&id, 2).await.unwrap()), numbers(2000, 3000));
     let problem = house.page(&id, 3).await.unwrap_err();
     assert_eq!(problem.code, ErrorCode::Cancelled);
+    assert_eq!((status.problem.as_ref(), problem.sqlstate.as_deref()), (Some(&problem), Some("57014")));
     house.cancel(&id);
     assert_eq!(house.status(&id).unwrap(), status);
 }
