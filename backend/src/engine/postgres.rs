@@ -10,6 +10,7 @@ mod catalog;
 mod connect;
 mod decode;
 mod errors;
+mod origins;
 mod session;
 mod types;
 mod wire;

@@ -1,10 +1,12 @@
 //! Any statement at all goes the same way: one flight, the text untouched, no BEGIN.
 
 use crate::cluster::clusters;
+use crate::relay::Relay;
 use crate::setting::{PAGE, cell, connect, run, session, target, value};
-use backend::engine::Fate;
+use backend::engine::{Fate, Session};
 use shared::page::{ORIGIN_KEY, TYPE_KEY};
 use shared::problem::ErrorCode;
+use std::time::Duration;
 
 #[tokio::test]
 async fn a_query_gives_its_rows() {
@@ -249,5 +251,40 @@ async fn columns_tell_their_type_and_where_they_come_from() {
         let batch = batch.unwrap();
         assert_eq!(batch.schema().fields().iter().map(|field| field.name().clone()).collect::<Vec<_>>(), ["m", "m"]);
         assert_eq!(cell(&batch, 0, 0), "froh");
+    }
+}
+
+#[tokio::test]
+async fn the_first_page_tells_origins_that_another_session_has_learnt_at_no_cost() {
+    for cluster in clusters() {
+        cluster
+            .psql("postgres", "drop table if exists learnt, learnt_later; create table learnt (a int); create table learnt_later (b int)");
+        // A target of its own: nothing else in this process has asked there.
+        let relay = Relay::start(cluster.port, Duration::ZERO).await;
+        let target = target(relay.port, "postgres");
+        let first_origin = async |session: &mut dyn Session, sql: &str| {
+            relay.passed();
+            let schema = session.execute(sql, PAGE).await.unwrap().schema.unwrap();
+            session.fetch(PAGE).await.unwrap();
+            assert_eq!(relay.passed().flights, 1, "{sql}");
+            session.finish().await.unwrap();
+            schema.field(0).metadata().get(ORIGIN_KEY).cloned()
+        };
+        let mut session = connect(&target).await.unwrap();
+        assert_eq!(first_origin(session.as_mut(), "select a from learnt").await, None, "nobody has read the catalog");
+        session.close().await;
+        let mut session = connect(&target).await.unwrap();
+        assert_eq!(first_origin(session.as_mut(), "select a from learnt").await.as_deref(), Some("public.learnt.a"));
+        assert_eq!(first_origin(session.as_mut(), "select 1").await, None);
+        session.close().await;
+        let mut browsing = connect(&target).await.unwrap();
+        relay.passed();
+        browsing.catalog().await.unwrap();
+        assert_eq!(relay.passed().flights, 1);
+        let mut session = connect(&target).await.unwrap();
+        assert_eq!(first_origin(session.as_mut(), "select b from learnt_later").await.as_deref(), Some("public.learnt_later.b"));
+        run(session.as_mut(), "alter table learnt_later rename to learnt_anew").await.unwrap();
+        first_origin(session.as_mut(), "select b from learnt_anew").await;
+        assert_eq!(first_origin(browsing.as_mut(), "select b from learnt_anew").await.as_deref(), Some("public.learnt_anew.b"));
     }
 }

@@ -6,6 +6,7 @@
 mod sign_in;
 
 use super::errors::{Fields, Notices};
+use super::origins::Whose;
 use super::wire::{Message, Reader, Wire, WireError};
 use crate::engine::dial::{Address, DialError, Link, tls};
 use crate::engine::{EngineError, Target};
@@ -48,6 +49,8 @@ pub struct Connected {
     pub settings: HashMap<String, String>,
     /// What it said while signing in.
     pub notices: Notices,
+    /// Whose catalog it sees.
+    pub whose: Whose,
     /// Every statement runs in a transaction that refuses writes.
     pub read_only: bool,
 }
@@ -133,8 +136,15 @@ async fn attempt(target: &Target, extras: Extras) -> Result<Connected, EngineErr
         .map_err(|_| EngineError::not_sent(ErrorCode::InvalidRequest, "a zero byte can't be in a user's or a database's name"))?;
     wire.send().await.map_err(failed)?;
     let mut sign_in = SignIn::new(&user, target.password.as_ref());
-    let mut connected =
-        Connected { wire, route, key: None, settings: HashMap::new(), notices: Notices::default(), read_only: target.fields.read_only };
+    let mut connected = Connected {
+        wire,
+        whose: Whose { address: route.address.clone(), database, user: user.clone() },
+        route,
+        key: None,
+        settings: HashMap::new(),
+        notices: Notices::default(),
+        read_only: target.fields.read_only,
+    };
     while !greet(&mut connected, &mut sign_in).await? {}
     Ok(connected)
 }

@@ -14,6 +14,7 @@ use super::catalog;
 use super::connect::Connected;
 use super::decode::{Reading, Rows};
 use super::errors::{Notices, lost, not_sent};
+use super::origins::Whose;
 use super::types::{Layout, Names};
 use super::wire::{Wire, WireError};
 use crate::engine::{Bound, CancelHandle, EngineError, Fetched, Finished, Session, Started};
@@ -27,7 +28,6 @@ use shared::wire::catalog::Catalog;
 use shared::wire::run::Notice;
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// A live session.
 pub struct PostgresSession {
@@ -37,6 +37,8 @@ pub struct PostgresSession {
     notices: Notices,
     canceller: Arc<Canceller>,
     names: Names,
+    /// Until the server has said which one it is.
+    whose: Option<Whose>,
     read_only: bool,
     in_transaction: bool,
     broken: bool,
@@ -81,6 +83,7 @@ impl PostgresSession {
             notices: connected.notices,
             canceller: Arc::new(Canceller::new(connected.route, connected.key)),
             names: Names::default(),
+            whose: Some(connected.whose),
             read_only: connected.read_only,
             in_transaction: false,
             broken: false,
@@ -283,13 +286,15 @@ impl Session for PostgresSession {
     async fn execute(&mut self, sql: &str, bound: Bound) -> Result<Started, EngineError> {
         self.expect_idle().await?;
         self.canceller.forget();
-        if self.write_statement(sql, bound.rows.max(1).saturating_add(1)).is_err() {
+        let written = self.write_introduction().and_then(|()| self.write_statement(sql, bound.rows.max(1).saturating_add(1)));
+        if written.is_err() {
             self.wire.output.clear();
             return Err(EngineError::idle(Problem::new(ErrorCode::Rejected, "PostgreSQL takes no text with a zero byte in it")));
         }
         self.statement =
             Some(Statement { sql: sql.to_owned(), layout: None, rows: Rows::default(), portal: Portal::Running, tag: None, refused: None });
         self.send().await?;
+        self.read_introduction().await?;
         self.answer(bound).await
     }
 
@@ -316,7 +321,7 @@ impl Session for PostgresSession {
             return Ok(Finished { rows_affected: None, in_transaction: self.in_transaction });
         };
         let columns = statement.layout.map(|layout| layout.columns).unwrap_or_default();
-        let wanted = if self.in_transaction { Vec::new() } else { self.names.missing_origins(&columns) };
+        let wanted = if self.in_transaction { Vec::new() } else { self.names.origins.missing(&columns) };
         self.write_close(&wanted).map_err(|error| self.lose(&error.into()))?;
         self.send().await?;
         let (mut tag, mut open) = (statement.tag, statement.portal == Portal::Running);
@@ -355,11 +360,13 @@ impl Session for PostgresSession {
     async fn catalog(&mut self) -> Result<Catalog, EngineError> {
         self.expect_idle().await?;
         self.canceller.forget();
-        catalog::write_questions(&mut self.wire.output).map_err(|error| not_sent(&error.into()))?;
+        let written = self.write_introduction().and_then(|()| catalog::write_questions(&mut self.wire.output));
+        written.map_err(|error| not_sent(&error.into()))?;
+        self.send().await?;
+        self.read_introduction().await?;
         let mut answers = catalog::Answers::default();
         self.ask(1, &mut |question, row| answers.take(question, row)).await?;
-        self.names.origins = answers.origins();
-        self.names.origins_asked = Some(Instant::now());
+        self.names.origins.replace(answers.origins());
         Ok(answers.into_catalog())
     }
 

@@ -5,13 +5,13 @@
 
 mod builtin;
 
+use super::origins::Origins;
 use super::wire::{Reader, WireError};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use builtin::BUILT_IN;
 use shared::page::{ENGINE_KEY, ORIGIN_KEY, TYPE_KEY};
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 /// How the values of a column are decoded from the server's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,19 +126,14 @@ impl Column {
     }
 }
 
-/// What a session has learnt about types and columns.
+/// What a session knows about types and columns.
 #[derive(Debug, Default)]
 pub struct Names {
     /// Names of types that are not built in, by number and modifier.
     pub types: HashMap<(u32, i32), String>,
-    /// `schema.table.column` by table and place.
-    pub origins: HashMap<(u32, i16), String>,
-    /// When the origins were last asked for; tables are renamed by others, too.
-    pub origins_asked: Option<Instant>,
+    /// Where columns come from.
+    pub origins: Origins,
 }
-
-/// How long an origin is taken as told.
-const ORIGINS_LAST: Duration = Duration::from_secs(60);
 
 impl Names {
     /// Types of these columns that have no name yet.
@@ -150,19 +145,10 @@ impl Names {
         missing
     }
 
-    /// Columns of tables whose origin is not known, or was asked for too long ago.
-    pub fn missing_origins(&self, columns: &[Column]) -> Vec<(u32, i16)> {
-        let old = self.origins_asked.is_none_or(|asked| asked.elapsed() > ORIGINS_LAST);
-        let wanted = |column: &&Column| column.table != 0 && (old || !self.origins.contains_key(&(column.table, column.attribute)));
-        let mut missing: Vec<_> = columns.iter().filter(wanted).map(|column| (column.table, column.attribute)).collect();
-        missing.sort_unstable();
-        missing.dedup();
-        missing
-    }
-
     /// Something was altered or dropped: names may have changed.
     pub fn forget(&mut self) {
-        *self = Self::default();
+        self.types.clear();
+        self.origins.forget();
     }
 
     /// The name of a type with its modifier.
@@ -189,18 +175,20 @@ impl Layout {
     /// With the names known now.
     pub fn new(columns: Vec<Column>, names: &Names) -> Self {
         let kinds: Vec<Kind> = columns.iter().map(|column| Kind::of(column.oid, column.modifier)).collect();
-        let fields: Vec<Field> = columns.iter().zip(&kinds).map(|(column, kind)| field(column, *kind, names)).collect();
+        let origins = names.origins.of_columns(&columns);
+        let described = columns.iter().zip(&kinds).zip(origins);
+        let fields: Vec<Field> = described.map(|((column, kind), origin)| field(column, *kind, names, origin)).collect();
         Self { columns, kinds, schema: Arc::new(Schema::new(fields)) }
     }
 }
 
-fn field(column: &Column, kind: Kind, names: &Names) -> Field {
+fn field(column: &Column, kind: Kind, names: &Names, origin: Option<String>) -> Field {
     let mut metadata = HashMap::from([
         (TYPE_KEY.to_owned(), names.type_name(column.oid, column.modifier)),
         (ENGINE_KEY.to_owned(), "postgres".to_owned()),
     ]);
-    if let Some(origin) = names.origins.get(&(column.table, column.attribute)) {
-        metadata.insert(ORIGIN_KEY.to_owned(), origin.clone());
+    if let Some(origin) = origin {
+        metadata.insert(ORIGIN_KEY.to_owned(), origin);
     }
     // arrow.json stands on text of any kind; arrow.uuid only on 16 bytes, which the page does not have.
     if matches!(column.oid, 114 | 3802) {

@@ -1,15 +1,20 @@
 //! What the server's catalog says about a result's types and tables, asked once for each and then remembered.
 //!
 //! Invariant: types that are built in cost nothing; others one round trip the first time a session meets them, while the portal is
-//! parked. Where columns come from is asked in the flight that ends the statement, so it never delays a page. Names are bound.
+//! parked. Where columns come from is asked in the flight that ends the statement, so it never delays a page; what sessions learn of
+//! that they share, and so a session's first flight asks which server it is. Names are bound.
 
 use super::{Event, Portal, PostgresSession, Said, Sink, bind_texts};
-use crate::engine::EngineError;
+use crate::engine::postgres::origins;
+use crate::engine::{CancelHandle, EngineError};
 use bytes::BytesMut;
 use postgres_protocol::message::frontend;
 
 /// A portal beside the statement's own.
 const ASIDE: &str = "sheaf";
+
+/// No other start of any server has the same answer.
+const STARTED: &str = "SELECT pg_catalog.pg_postmaster_start_time()::pg_catalog.text";
 
 const TYPES: &str = "SELECT pg_catalog.format_type(a.o, a.m) \
     FROM ROWS FROM (pg_catalog.unnest($1::pg_catalog.oid[]), pg_catalog.unnest($2::pg_catalog.int4[])) WITH ORDINALITY AS a(o, m, n) \
@@ -22,6 +27,34 @@ const ORIGINS: &str = "SELECT a.t, a.n, s.nspname, c.relname, f.attname \
     JOIN pg_catalog.pg_attribute f ON f.attrelid OPERATOR(pg_catalog.=) a.t AND f.attnum OPERATOR(pg_catalog.=) a.n";
 
 impl PostgresSession {
+    /// Before a session's first question of any kind, in the same flight: which server it is.
+    pub(super) fn write_introduction(&mut self) -> std::io::Result<()> {
+        match self.whose {
+            Some(_) => frontend::query(STARTED, &mut self.wire.output),
+            None => Ok(()),
+        }
+    }
+
+    /// Takes the answer to that. A server that does not tell shares nothing.
+    pub(super) async fn read_introduction(&mut self) -> Result<(), EngineError> {
+        let Some(whose) = self.whose.take() else { return Ok(()) };
+        let mut started = None;
+        let mut said = |said| {
+            if let Said::Row(row) = said {
+                started = row.into_iter().next().flatten();
+            }
+        };
+        let refused = self.until_ready(Sink::Aside, &mut said).await?;
+        if refused.is_some_and(|fields| fields.is_cancel()) && self.canceller.was_asked() {
+            // It was meant for what comes behind.
+            let _ = self.canceller.cancel().await;
+        }
+        if let Some(started) = started {
+            self.names.origins = origins::of(&whose, &started);
+        }
+        Ok(())
+    }
+
     /// Learns the names of these types. The statement's portal is not disturbed; while it still sends rows nothing is asked.
     pub(super) async fn look_up_types(&mut self, missing: Vec<(u32, i32)>) -> Result<(), EngineError> {
         if self.statement.as_ref().is_none_or(|statement| statement.portal == Portal::Running) {
@@ -60,12 +93,11 @@ impl PostgresSession {
         };
         // A refusal leaves the origins unknown, as they were.
         self.until_ready(Sink::Aside, &mut said).await?;
-        self.names.origins_asked = Some(std::time::Instant::now());
-        for row in rows {
-            let [Some(table), Some(attribute), Some(schema), Some(relation), Some(column)] = row.as_slice() else { continue };
-            let (Ok(table), Ok(attribute)) = (table.parse(), attribute.parse()) else { continue };
-            self.names.origins.insert((table, attribute), format!("{schema}.{relation}.{column}"));
-        }
+        self.names.origins.learn(rows.iter().filter_map(|row| {
+            let [Some(table), Some(attribute), Some(schema), Some(relation), Some(column)] = row.as_slice() else { return None };
+            let place = (table.parse().ok()?, attribute.parse().ok()?);
+            Some((place, format!("{schema}.{relation}.{column}")))
+        }));
         Ok(())
     }
 }

@@ -2,6 +2,7 @@
 
 use super::super::connect::Route;
 use super::*;
+use crate::engine::dial::Address;
 use crate::engine::{Fate, Target};
 use futures_util::FutureExt;
 use shared::wire::connection::{ConnectionFields, EngineKind};
@@ -71,14 +72,19 @@ fn session_with(answers: Vec<Vec<u8>>) -> PostgresSession {
         read_only: false,
         color: None,
     };
-    PostgresSession::new(Connected {
+    let whose = Whose { address: Address::Socket("/nowhere".into()), database: String::new(), user: String::new() };
+    let mut session = PostgresSession::new(Connected {
         wire: Wire::new(Box::new(ours)),
         route: Route::of(&Target { fields, password: None }),
+        whose,
         key: None,
         settings: HashMap::new(),
         notices: Notices::default(),
         read_only: false,
-    })
+    });
+    // It has met its server: only the statement's own messages are looked at here.
+    session.whose = None;
+    session
 }
 
 #[tokio::test]
