@@ -1,6 +1,8 @@
 //! The API in process: the whole router, with the real store, runs and engines behind it, called without a socket.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)] // A panic is a test's report.
 
+#[path = "http/addresses.rs"]
+mod addresses;
 #[path = "http/bodies.rs"]
 mod bodies;
 #[allow(dead_code)] // Shared with the engine's own tests.

@@ -3,9 +3,11 @@
 //!
 //! Invariant: no handler reads a body in another way.
 
+mod address;
+
 use super::problem::Failure;
 use axum::extract::rejection::{PathRejection, QueryRejection};
-use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
+use axum::extract::{FromRequest, FromRequestParts, MatchedPath, Path, Query, Request};
 use axum::http::request::Parts;
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
@@ -62,7 +64,8 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for PathOf<
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
         let read: Result<Path<T>, PathRejection> = Path::from_request_parts(parts, state).await;
         read.map(|Path(value)| Self(value)).map_err(|error| {
-            Failure::new(ErrorCode::InvalidRequest, format!("The address is not of the right form: {}.", error.body_text()))
+            let pattern = parts.extensions.get::<MatchedPath>().map_or("", MatchedPath::as_str);
+            Failure::new(ErrorCode::InvalidRequest, address::path_fault(&error, pattern))
         })
     }
 }
@@ -76,8 +79,6 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for QueryOf<T> {
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
         let read: Result<Query<T>, QueryRejection> = Query::from_request_parts(parts, state).await;
-        read.map(|Query(value)| Self(value)).map_err(|error| {
-            Failure::new(ErrorCode::InvalidRequest, format!("The query of the address is not of the right form: {}.", error.body_text()))
-        })
+        read.map(|Query(value)| Self(value)).map_err(|error| Failure::new(ErrorCode::InvalidRequest, address::query_fault(&error)))
     }
 }
