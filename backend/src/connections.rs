@@ -8,6 +8,7 @@ pub mod input;
 pub mod source;
 pub mod validate;
 
+use crate::engine::sqlite::own;
 use crate::engine::{Password, Target};
 use crate::error;
 use crate::store::Store;
@@ -15,7 +16,7 @@ use input::{Change, PasswordChange};
 use shared::ids::ConnectionId;
 use shared::problem::{ErrorCode, Problem};
 use shared::wire::connection::{Connection, ConnectionFields, ConnectionInput, EngineKind, TlsMode};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use tokio::sync::{RwLock, watch};
 
 /// A connection that lasts as long as the process.
@@ -41,18 +42,17 @@ struct Entry {
 #[derive(Debug)]
 pub struct Connections {
     store: Store,
-    /// Sheaf's own data folder: never a connection.
-    data: PathBuf,
     entries: RwLock<Vec<Entry>>,
 }
 
 impl Connections {
-    /// Those that were saved, after the temporary ones.
+    /// Those that were saved, after the temporary ones. The store of the data folder is never one of them, and from now on never attached.
     pub async fn load(store: Store, data: &Path, temporary: Vec<Temporary>) -> Result<Self, crate::store::StoreError> {
+        own::note(&data.join(crate::store::FILE_NAME));
         let saved = store.connections().await?;
         let temporary = temporary.into_iter().map(|of| Entry { of, saved: false });
         let saved = saved.into_iter().map(|(id, fields)| Entry { of: Temporary { id, fields, password: None, making: None }, saved: true });
-        Ok(Self { store, data: data.to_owned(), entries: RwLock::new(temporary.chain(saved).collect()) })
+        Ok(Self { store, entries: RwLock::new(temporary.chain(saved).collect()) })
     }
 
     /// All of them, without secrets.
@@ -105,7 +105,7 @@ impl Connections {
                 return Err(Problem::new(ErrorCode::CannotOpen, format!("{} could not be made: {cause}", entry.of.fields.name)));
             }
         }
-        self.check_not_own(&entry.of.fields)?;
+        Self::check_not_own(&entry.of.fields)?;
         Ok(Target { fields: entry.of.fields, password: entry.of.password })
     }
 
@@ -118,7 +118,7 @@ impl Connections {
     /// Where fields that are not saved lead.
     pub fn unsaved(&self, input: ConnectionInput) -> Result<Target, Problem> {
         validate::check(&input.fields, input.password.is_some())?;
-        self.check_not_own(&input.fields)?;
+        Self::check_not_own(&input.fields)?;
         Ok(Target { fields: input.fields, password: input.password.map(Password) })
     }
 
@@ -136,23 +136,14 @@ impl Connections {
             PasswordChange::Keep => entry.of.password.clone(),
         };
         validate::check(&fields, password.is_some())?;
-        self.check_not_own(&fields)?;
+        Self::check_not_own(&fields)?;
         Ok(Target { fields, password })
     }
 
     /// Sheaf's own files are never a database to work on.
-    fn check_not_own(&self, fields: &ConnectionFields) -> Result<(), Problem> {
+    fn check_not_own(fields: &ConnectionFields) -> Result<(), Problem> {
         let Some(path) = fields.path.as_deref().filter(|_| fields.engine == EngineKind::Sqlite) else { return Ok(()) };
-        let own = self.data.join(crate::store::FILE_NAME);
-        let is_own = match (std::fs::canonicalize(path), std::fs::canonicalize(&own)) {
-            (Ok(path), Ok(own)) => path == own,
-            _ => Path::new(path) == own,
-        };
-        if is_own {
-            Err(Problem::new(ErrorCode::CannotOpen, "That file is Sheaf's own store; it is not a database to work on."))
-        } else {
-            Ok(())
-        }
+        if own::is_own(Path::new(path)) { Err(own::problem()) } else { Ok(()) }
     }
 }
 

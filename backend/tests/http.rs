@@ -10,6 +10,9 @@ mod bodies;
 mod cluster;
 #[path = "http/connections.rs"]
 mod connections;
+#[cfg(unix)]
+#[path = "http/own_files.rs"]
+mod own_files;
 #[path = "http/postgres.rs"]
 mod postgres;
 #[allow(dead_code)]

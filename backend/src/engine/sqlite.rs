@@ -7,6 +7,7 @@ mod connect;
 mod decode;
 mod describe;
 mod error;
+pub mod own;
 mod signals;
 mod text;
 mod thread;

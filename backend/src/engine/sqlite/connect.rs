@@ -1,9 +1,10 @@
 //! Opening a file: which files are opened, how, and what an opened one may do.
 //!
 //! Invariant: opening never makes a file, and never reads a path as a URI. A read-only connection is read-only by SQLite's own doing
-//! (open flags, authorizer), whatever its statements say.
+//! (open flags, authorizer), whatever its statements say. Sheaf's own files are not opened ([`own`]).
 
 use super::error;
+use super::own;
 use super::signals::Signals;
 use crate::engine::EngineError;
 use rusqlite::config::DbConfig;
@@ -40,6 +41,9 @@ impl Place {
         }
         // Absolute from here on: it can't be taken for `:memory:`, for `file:…` or for a temporary database.
         let path = std::path::absolute(given).map_err(|e| io_fault(given, &e))?;
+        if own::is_own(&path) {
+            return Err(EngineError { problem: own::problem(), ..cannot_open("") });
+        }
         let metadata = std::fs::metadata(&path).map_err(|e| io_fault(given, &e))?;
         if metadata.is_dir() {
             return Err(cannot_open(format!("{given} is a folder, not a file.")));
@@ -79,6 +83,8 @@ impl Place {
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
             connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
             connection.authorizer(Some(only_reading))?;
+        } else {
+            connection.authorizer(Some(|context: AuthContext<'_>| own::judge(&context.action)))?;
         }
         let watched = Arc::clone(signals);
         connection.progress_handler(STOP_CHECK_OPS, Some(move || watched.stopped()))?;

@@ -7,7 +7,7 @@ use super::connect::{Place, parameters_refused};
 use super::decode::Page;
 use super::describe::{Column, columns};
 use super::signals::Signals;
-use super::{catalog, error, text};
+use super::{catalog, error, own, text};
 use crate::engine::worker::Inbox;
 use crate::engine::{Bound, EngineError, Fetched, Finished, Started};
 use arrow_schema::SchemaRef;
@@ -118,7 +118,8 @@ fn run(
     inbox: &mut Inbox<Command>,
     state: &mut State,
 ) -> Option<Command> {
-    let fault = |e: rusqlite::Error| error::of_statement(e, sql, signals.stopped());
+    own::begin();
+    let fault = |e: rusqlite::Error| own::refusal().unwrap_or_else(|| error::of_statement(e, sql, signals.stopped()));
     let mut statement = match prepare(connection, sql) {
         Ok(Some(statement)) => statement,
         Ok(None) => {
@@ -140,7 +141,7 @@ fn run(
     let unread = match Reading::start(&mut statement, bound, &fault, signals) {
         Ok(None) => {
             state.rows_affected = changes_rows.then(|| connection.changes());
-            let _ = reply.send(Ok(Started { schema: None }));
+            let _ = reply.send(own::check_attached(connection).map(|()| Started { schema: None }));
             return None;
         }
         Ok(Some(mut reading)) => {
