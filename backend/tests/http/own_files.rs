@@ -82,7 +82,7 @@ async fn the_store_is_not_attached_by_any_name() {
     // Other files are, by every such name.
     let other = data.path().join("other.sqlite");
     std::fs::write(&other, "").unwrap();
-    for (n, name) in [format!("'{}'", other.display()), format!("'file:{}?mode=rwc'", other.display()), format!("trim('{}')", "/nowhere")]
+    for (n, name) in [format!("'{}'", other.display()), format!("'file:{}?mode=rw'", other.display()), format!("trim('{}')", "/nowhere")]
         .iter()
         .enumerate()
     {
