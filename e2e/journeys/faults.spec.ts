@@ -19,6 +19,32 @@ base("a closed server is said in one sentence, and the text is still there", asy
   }
 });
 
+base("a server that comes back is believed: nothing still says that it does not answer, and a run it lost offers no rest", async ({ page }) => {
+  const server = await Server.start();
+  try {
+    await page.goto(await server.launch());
+    const w = new Workbench(page);
+    await w.execute("SELECT * FROM page_views");
+    await expect(w.cell(1, 1)).toHaveText("1");
+    const rest = page.getByRole("button", { name: "Read to the end" });
+    await expect(rest).toBeVisible();
+    await server.kill();
+    await w.grid.focus();
+    await page.keyboard.press("Control+End");
+    await expect(page.getByRole("log", { name: "Result note" })).toContainText("does not answer");
+    await server.restart();
+    await expect(page.getByRole("log", { name: "Result note" })).toBeHidden();
+    await expect(w.status).not.toContainText("does not answer");
+    await expect(rest).toBeHidden();
+    await expect(page.getByRole("note")).toContainText("run the statement again");
+    await expect(w.cell(1, 1)).toHaveText("1");
+    await w.execute("SELECT 2 AS two");
+    await expect(w.cell(1, 1)).toHaveText("2");
+  } finally {
+    await server.stop();
+  }
+});
+
 for (const [name, damage] of [
   ["cut short", (bytes: Buffer) => bytes.subarray(0, Math.floor(bytes.length / 2))],
   ["corrupt", (bytes: Buffer) => Buffer.from(bytes.map((byte, at) => (at > 400 ? byte ^ 0x5a : byte)))],

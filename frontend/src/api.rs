@@ -12,7 +12,7 @@ pub mod storage;
 
 pub use body::Lines;
 pub use events::events;
-pub use fetch::{on_refused, set_bearer, signed_in};
+pub use fetch::{on_reached, on_refused, set_bearer, signed_in};
 
 use arrow_array::RecordBatch;
 use fetch::{Ask, Method};
@@ -114,12 +114,12 @@ pub async fn start_run(request: &StartRun) -> Result<RunAnswer, Problem> {
 /// Page `n` of a run; waits until it is read.
 pub async fn page(run: &RunId, n: u32, abort: Option<&AbortSignal>) -> Result<RecordBatch, Problem> {
     let ask = Ask::new(Method::Get, &format!("/runs/{run}/pages/{n}")).accept(page::MEDIA_TYPE).abort(abort);
-    decode(&ask.send().await?).await
+    decode(&ask.send().await.map_err(closed)?).await
 }
 
 /// One whole cell, as bytes.
 pub async fn cell(run: &RunId, row: u64, column: u32) -> Result<Vec<u8>, Problem> {
-    Ask::new(Method::Get, &format!("/runs/{run}/cells/{row}/{column}")).accept("*/*").send().await?.bytes().await
+    Ask::new(Method::Get, &format!("/runs/{run}/cells/{row}/{column}")).accept("*/*").send().await.map_err(closed)?.bytes().await
 }
 
 /// Where a run stands.
@@ -129,7 +129,7 @@ pub async fn run_status(run: &RunId) -> Result<RunStatus, Problem> {
 
 /// Reads the rest of a result into the spool; its progress comes by the event stream.
 pub async fn read_to_end(run: &RunId) -> Result<(), Problem> {
-    Ask::new(Method::Post, &format!("/runs/{run}/read-to-end")).send().await?;
+    Ask::new(Method::Post, &format!("/runs/{run}/read-to-end")).send().await.map_err(closed)?;
     Ok(())
 }
 
@@ -155,6 +155,14 @@ pub async fn close(run: &RunId) -> Result<(), Problem> {
 pub async fn forget_session(connection: &ConnectionId, session: &SessionId) -> Result<(), Problem> {
     Ask::new(Method::Delete, &format!("/sessions/{connection}/{session}")).send().await?;
     Ok(())
+}
+
+/// A run that this server never had (it was started anew since) is as closed as one that it has closed.
+pub fn closed(problem: Problem) -> Problem {
+    match problem.code {
+        ErrorCode::NotFound => Problem::new(ErrorCode::Gone, "This result is closed; run the statement again"),
+        _ => problem,
+    }
 }
 
 async fn decode(reply: &fetch::Reply) -> Result<RecordBatch, Problem> {

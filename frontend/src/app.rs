@@ -17,7 +17,6 @@ use crate::panels::sign_in::SignInPage;
 use crate::panels::status::StatusLine;
 use crate::panels::tabs::Tabs;
 use crate::state::Workbench;
-use crate::state::connections::Load;
 use crate::state::dialogs::Dialog;
 use crate::state::layout::{EXPLORER_PX, Half};
 use crate::ui::menu::MenuLayer;
@@ -100,14 +99,10 @@ fn Workspace() -> impl IntoView {
 
 /// Once the connections are known: consoles without one get one, and the first start opens a console.
 fn settle(w: Workbench) {
-    let Load::Here(all) = w.connections.list.get_untracked() else { return };
-    for console in w.consoles.list.get_untracked() {
-        let known = console.connection.with_untracked(|id| id.as_ref().is_some_and(|id| all.iter().any(|one| one.id == *id)));
-        // A connection of the command line has a new id with each start of the server.
-        if !known {
-            console.connection.set(w.connections.for_new_console());
-        }
+    if w.connections.list.with_untracked(|list| list.here().is_none()) {
+        return;
     }
+    tabs::settle(w);
     if w.consoles.list.with_untracked(Vec::is_empty) {
         tabs::open_empty(w);
         commands::focus_editor_soon(w);

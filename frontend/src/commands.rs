@@ -42,7 +42,7 @@ pub const COMMANDS: &[Command] = &[
     command("run.cancel", "Cancel what runs", "Run", Some(key("Escape")), cancel),
     command("result.read_to_end", "Read the result to its end", "Run", None, |w| {
         if let Some(console) = w.consoles.shown_untracked() {
-            run::read_to_end(console);
+            run::read_to_end(w, console);
         }
     }),
     command("transaction.commit", "Commit the transaction", "Run", None, |w| end_transaction(w, "COMMIT")),

@@ -77,6 +77,11 @@ impl GridHandle {
         self.grid.ui.viewer.set(true);
     }
 
+    /// Asks again for what did not come, and forgets that it was told.
+    pub fn recover(&self) {
+        self.grid.with(GridView::recover);
+    }
+
     /// Gives the grid the keys.
     pub fn focus(&self) {
         self.grid.focus();

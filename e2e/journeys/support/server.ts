@@ -10,7 +10,7 @@ const binary = process.env.SHEAF_BIN ?? new URL("../../../dist/sheaf", import.me
 /** A Sheaf of its own: a free port, a data folder that is removed with it. */
 export class Server {
   private constructor(
-    private readonly process: ChildProcess,
+    private process: ChildProcess,
     private readonly data: string,
     readonly origin: string,
     private firstLaunch: string | undefined,
@@ -20,15 +20,14 @@ export class Server {
   /** Starts the binary and waits for its one line on stdout. */
   static async start(...targets: string[]): Promise<Server> {
     const data = await mkdtemp(join(tmpdir(), "sheaf-journey-"));
-    const child = spawn(binary, ["serve", "--listen", "127.0.0.1:0", "--data", data, "--no-open", ...targets], { stdio: ["ignore", "pipe", "pipe"] });
     const log: string[] = [];
-    createInterface({ input: child.stderr! }).on("line", (line) => log.push(line));
-    const launch = await new Promise<string>((resolve, reject) => {
-      child.once("error", reject);
-      child.once("exit", (code) => reject(new Error(`sheaf ended with ${code} before it was ready:\n${log.join("\n")}`)));
-      createInterface({ input: child.stdout! }).once("line", (line) => resolve(launchOf(line)));
-    });
+    const [child, launch] = await spawned("127.0.0.1:0", data, log, targets);
     return new Server(child, data, new URL(launch).origin, launch, log);
+  }
+
+  /** A new process on the same address and folder, after `kill`. */
+  async restart(): Promise<void> {
+    [this.process, this.firstLaunch] = await spawned(new URL(this.origin).host, this.data, this.log, []);
   }
 
   /** A launch address that nobody has used: the first from the start, later ones from `sheaf open`. */
@@ -57,6 +56,17 @@ export class Server {
   stderr(): string {
     return this.log.join("\n");
   }
+}
+
+async function spawned(listen: string, data: string, log: string[], targets: string[]): Promise<[ChildProcess, string]> {
+  const child = spawn(binary, ["serve", "--listen", listen, "--data", data, "--no-open", ...targets], { stdio: ["ignore", "pipe", "pipe"] });
+  createInterface({ input: child.stderr! }).on("line", (line) => log.push(line));
+  const launch = await new Promise<string>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("exit", (code) => reject(new Error(`sheaf ended with ${code} before it was ready:\n${log.join("\n")}`)));
+    createInterface({ input: child.stdout! }).once("line", (line) => resolve(launchOf(line)));
+  });
+  return [child, launch];
 }
 
 function launchOf(line: string): string {

@@ -4,18 +4,20 @@ use super::damaged;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use shared::problem::{ErrorCode, Problem};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{AbortSignal, Headers, RequestCache, RequestCredentials, RequestInit, RequestMode, Response};
 
-/// What answers to a refused sign-in.
-type Refused = Rc<dyn Fn()>;
+/// What answers to a refused sign-in, and to a server that answers again.
+type Answer = Rc<dyn Fn()>;
 
 thread_local! {
     static BEARER: RefCell<Option<String>> = const { RefCell::new(None) };
-    static REFUSED: RefCell<Option<Refused>> = const { RefCell::new(None) };
+    static REFUSED: RefCell<Option<Answer>> = const { RefCell::new(None) };
+    static REACHED: RefCell<Option<Answer>> = const { RefCell::new(None) };
+    static OUT_OF_REACH: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Sets or forgets the bearer of all later requests.
@@ -31,6 +33,19 @@ pub fn signed_in() -> bool {
 /// Called whenever the server refuses the bearer.
 pub fn on_refused(react: impl Fn() + 'static) {
     REFUSED.with_borrow_mut(|held| *held = Some(Rc::new(react)));
+}
+
+/// Called by the first answer after one that did not come.
+pub fn on_reached(react: impl Fn() + 'static) {
+    REACHED.with_borrow_mut(|held| *held = Some(Rc::new(react)));
+}
+
+fn reached() {
+    if OUT_OF_REACH.replace(false)
+        && let Some(react) = REACHED.with_borrow(Clone::clone)
+    {
+        react();
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -78,8 +93,12 @@ impl<'a> Ask<'a> {
         let response: Response = match answer.map(JsCast::dyn_into) {
             Ok(Ok(response)) => response,
             _ if self.abort.is_some_and(AbortSignal::aborted) => return Err(given_up()),
-            _ => return Err(unreachable()),
+            _ => {
+                OUT_OF_REACH.set(true);
+                return Err(unreachable());
+            }
         };
+        reached();
         let reply = Reply { response };
         if reply.response.ok() { Ok(reply) } else { Err(reply.problem().await) }
     }

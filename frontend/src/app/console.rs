@@ -130,8 +130,11 @@ fn Grid(console: Console, shown: Shown) -> impl IntoView {
     });
     let run = ActiveRun { id: shown.id, page_rows: shown.page_rows, first_page: shown.first_page, status: shown.status.into() };
     Effect::new(move |_| {
-        let reach =
-            handle.get().map(|grid| GridReach { focus: Callback::new(move |()| grid.focus()), selection: grid.selection_summary() });
+        let reach = handle.get().map(|grid| GridReach {
+            focus: Callback::new(move |()| grid.focus()),
+            selection: grid.selection_summary(),
+            recover: Callback::new(move |()| grid.recover()),
+        });
         console.grid.set(reach);
     });
     on_cleanup(move || {

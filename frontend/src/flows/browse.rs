@@ -7,6 +7,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use shared::complete::CatalogIndex;
 use shared::ids::ConnectionId;
+use shared::problem::ErrorCode;
 use std::sync::Arc;
 
 /// Fetches the list of connections; what is shown stays until the answer is here.
@@ -26,6 +27,17 @@ pub async fn connections(w: Workbench) {
 pub fn want_catalog(w: Workbench, id: &ConnectionId) {
     let asked = w.connections.catalogs.with_untracked(|all| all.get(id).is_some_and(|load| !matches!(load, Load::Absent)));
     if !asked {
+        fetch_catalog(w, id);
+    }
+}
+
+/// Asks again for the catalogs whose request found no server.
+pub fn retry_unanswered(w: Workbench) {
+    let failed: Vec<ConnectionId> = w.connections.catalogs.with_untracked(|all| {
+        let unanswered = |load: &Load<_>| matches!(load, Load::Failed(problem) if problem.code == ErrorCode::Internal);
+        all.iter().filter(|(_, load)| unanswered(load)).map(|(id, _)| id.clone()).collect()
+    });
+    for id in failed.iter().filter(|id| untrack(|| w.connections.get(id)).is_some()) {
         fetch_catalog(w, id);
     }
 }

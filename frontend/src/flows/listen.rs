@@ -1,21 +1,33 @@
 //! The event stream of this window: news of its runs, and the sign that the server lives.
 
 use super::run::say;
+use super::{browse, tabs};
 use crate::api;
 use crate::state::Workbench;
+use crate::state::consoles::Console;
 use crate::state::link::{Link, pause_ms};
 use crate::state::messages::Kind;
 use leptos::prelude::*;
+use leptos::task::spawn_local;
+use shared::ids::RunId;
+use shared::problem::{ErrorCode, Problem};
 use shared::wire::run::{RunState, RunStatus};
 
 /// Reads the stream for as long as this window is signed in; a lost one is opened again after a pause that grows.
 pub async fn listen(w: Workbench) {
+    api::on_reached(move || {
+        super::wake();
+        spawn_local(recover(w));
+    });
     let mut failures = 0;
     while api::signed_in() {
         let stood = std::cell::Cell::new(false);
         let opened = || {
             stood.set(true);
             w.link.set(Link::Up);
+            if failures > 0 {
+                spawn_local(recover(w));
+            }
         };
         let _ = api::events(&w.window.get_value(), None, opened, |news| take_in(w, news)).await;
         if stood.get() {
@@ -30,10 +42,48 @@ pub async fn listen(w: Workbench) {
     }
 }
 
+/// The server answers again, perhaps a new process of it: what was told of its silence is asked anew.
+async fn recover(w: Workbench) {
+    for id in w.runs.ids() {
+        match api::run_status(&id).await {
+            Ok(status) => take_in(w, status),
+            Err(problem) => {
+                if problem.code == ErrorCode::NotFound {
+                    // Another process than the one that ran it: its sessions are gone, and their transactions.
+                    w.consoles.list.with_untracked(|all| all.iter().for_each(|one| one.slot.in_transaction.set(false)));
+                }
+                closed(w, &id, &api::closed(problem));
+            }
+        }
+    }
+    for console in w.consoles.list.get_untracked() {
+        if let Some(grid) = console.grid.get_untracked() {
+            grid.recover.run(());
+        }
+    }
+    browse::connections(w).await;
+    tabs::settle(w);
+    browse::retry_unanswered(w);
+}
+
+/// Takes in that the server has closed a run, if that is what it says.
+pub fn closed(w: Workbench, id: &RunId, problem: &Problem) {
+    if problem.code == ErrorCode::Gone
+        && let Some((console, _, news)) = w.runs.closed(id, problem)
+    {
+        tell(console, &news);
+    }
+}
+
 /// Takes one status in, from the stream or from an answer.
 pub fn take_in(w: Workbench, news: RunStatus) {
-    let Some((console, _, news)) = w.runs.apply(news) else { return };
-    console.slot.in_transaction.set(news.in_transaction);
+    if let Some((console, _, news)) = w.runs.apply(news) {
+        console.slot.in_transaction.set(news.in_transaction);
+        tell(console, &news);
+    }
+}
+
+fn tell(console: Console, news: &RunStatus) {
     let reason = news.problem.as_ref().map(|problem| problem.message.clone());
     match news.state {
         RunState::Cancelled => say(console, Kind::Warning, "Cancelled: the rows that were read stay", reason),

@@ -80,10 +80,13 @@ pub fn cancel(w: Workbench, console: Console) {
 }
 
 /// Reads the rest of the shown result.
-pub fn read_to_end(console: Console) {
+pub fn read_to_end(w: Workbench, console: Console) {
     let Some(run) = console.slot.result.with_untracked(|shown| shown.as_ref().map(|shown| shown.id.clone())) else { return };
     spawn_local(async move {
         if let Err(problem) = api::read_to_end(&run).await {
+            if problem.code == ErrorCode::Gone {
+                return listen::closed(w, &run, &problem);
+            }
             say(console, Kind::Error, "The rest of the result could not be read", Some(problem.message));
         }
     });

@@ -3,6 +3,7 @@
 use super::{browse, keep, run};
 use crate::api;
 use crate::state::Workbench;
+use crate::state::connections::Load;
 use crate::state::consoles::Console;
 use crate::state::layout::Half;
 use crate::state::words;
@@ -17,6 +18,17 @@ pub fn open_empty(w: Workbench) -> Console {
         browse::want_catalog(w, id);
     }
     w.consoles.open(w.consoles.free_title(), String::new(), connection)
+}
+
+/// Consoles whose connection is not known get one. A connection of the command line has a new id with each start of the server.
+pub fn settle(w: Workbench) {
+    let Load::Here(all) = w.connections.list.get_untracked() else { return };
+    for console in w.consoles.list.get_untracked() {
+        let known = console.connection.with_untracked(|id| id.as_ref().is_some_and(|id| all.iter().any(|one| one.id == *id)));
+        if !known {
+            console.connection.set(w.connections.for_new_console());
+        }
+    }
 }
 
 /// A console that shows the rows of a relation.

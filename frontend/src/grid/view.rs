@@ -26,6 +26,7 @@ use crate::state::result::ActiveRun;
 use leptos::prelude::*;
 use reading::Goal;
 use shared::problem::Problem;
+use shared::wire::run::RunStatus;
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::rc::Rc;
@@ -113,6 +114,7 @@ impl Default for Grid {
 pub struct GridView {
     grid: Grid,
     source: Rc<dyn RunSource>,
+    status: RwSignal<RunStatus>,
     page_rows: u32,
     nodes: Nodes,
     advances: Advances,
@@ -160,6 +162,7 @@ impl GridView {
         let mut view = Self {
             grid,
             source,
+            status: run.status,
             page_rows: run.page_rows.max(1),
             advances,
             columns,

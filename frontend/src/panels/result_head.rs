@@ -1,6 +1,7 @@
 //! The strip above the rows: how many, and what can be done for more. That they are not all, the grid says below them.
 
 use crate::flows::run;
+use crate::state::Workbench;
 use crate::state::consoles::Console;
 use crate::state::messages::Kind;
 use crate::state::words;
@@ -14,6 +15,7 @@ pub fn ResultHead(
     /// Whose.
     console: Console,
 ) -> impl IntoView {
+    let w = Workbench::here();
     let status = Memo::new(move |_| console.slot.status());
     let rows = move || status.with(|status| status.as_ref().map(words::rows_of));
     let waits =
@@ -33,7 +35,7 @@ pub fn ResultHead(
                 </span>
             </Show>
             <Show when=waits>
-                <button type="button" class="button ghost small with-icon" title="Reads every row that is left" on:click=move |_| run::read_to_end(console)>
+                <button type="button" class="button ghost small with-icon" title="Reads every row that is left" on:click=move |_| run::read_to_end(w, console)>
                     <Icon glyph=Glyph::ToEnd />
                     "Read to the end"
                 </button>

@@ -61,6 +61,8 @@ pub struct GridReach {
     pub focus: Callback<()>,
     /// What is selected, in words.
     pub selection: Signal<String>,
+    /// Asks again for rows that did not come: the server answers once more.
+    pub recover: Callback<()>,
 }
 
 impl Console {

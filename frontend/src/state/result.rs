@@ -4,6 +4,7 @@ use super::consoles::Console;
 use arrow_array::RecordBatch;
 use leptos::prelude::*;
 use shared::ids::{ConnectionId, RunId};
+use shared::problem::Problem;
 use shared::wire::run::{ColumnInfo, RunState, RunStatus};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -141,6 +142,17 @@ impl OpenRuns {
         });
     }
 
+    /// All of them.
+    pub fn ids(self) -> Vec<RunId> {
+        self.all.with_value(|all| all.keys().cloned().collect())
+    }
+
+    /// The server has closed a run: what was read of it stays, and nothing offers the rest any more.
+    pub fn closed(self, id: &RunId, problem: &Problem) -> Option<(Console, RunState, RunStatus)> {
+        let status = self.all.with_value(|all| all.get(id).map(|(status, _)| status.clone()))?;
+        self.apply(status.with_untracked(|status| closed(status, problem))?)
+    }
+
     /// Takes news in. Gives the console and the state before, when there was a change of state.
     pub fn apply(self, news: RunStatus) -> Option<(Console, RunState, RunStatus)> {
         let (status, console) = self.all.with_value(|all| all.get(&news.id).cloned())?;
@@ -159,6 +171,12 @@ impl Default for OpenRuns {
 /// News may overtake each other: a final state stays, and rows only grow.
 pub fn newer(old: &RunStatus, news: &RunStatus) -> bool {
     old != news && (news.state.is_final() || !old.state.is_final()) && news.rows_ready >= old.rows_ready
+}
+
+/// What becomes of a run that is closed before its last row was read; nothing of one that had ended.
+pub fn closed(status: &RunStatus, problem: &Problem) -> Option<RunStatus> {
+    let ended = RunStatus { state: RunState::Partial, problem: Some(problem.clone()), reading_to_end: false, ..status.clone() };
+    (!status.state.is_final()).then_some(ended)
 }
 
 /// The status that a first page tells of, until the server's own is here.
@@ -188,6 +206,7 @@ pub fn first_status(id: RunId, state: RunState, page_rows: u32, total_rows: Opti
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shared::problem::ErrorCode;
 
     fn status(state: RunState, rows_ready: u64) -> RunStatus {
         RunStatus {
@@ -204,6 +223,16 @@ mod tests {
             reading_to_end: false,
             in_transaction: false,
         }
+    }
+
+    #[test]
+    fn a_closed_run_offers_no_rest_and_keeps_its_rows() {
+        let gone = Problem::new(ErrorCode::Gone, "closed");
+        let ended = closed(&RunStatus { reading_to_end: true, ..status(RunState::Paused, 1000) }, &gone);
+        let seen = ended.as_ref().map(|status| (status.state, status.rows_ready, status.reading_to_end, status.problem.clone()));
+        assert_eq!(seen, Some((RunState::Partial, 1000, false, Some(gone.clone()))));
+        assert!(ended.is_some_and(|ended| newer(&status(RunState::Paused, 1000), &ended)));
+        assert_eq!(closed(&status(RunState::Done, 1000), &gone), None);
     }
 
     #[test]

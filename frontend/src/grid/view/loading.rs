@@ -2,6 +2,7 @@
 
 use super::super::held::HeldPage;
 use super::GridView;
+use crate::state::result::closed;
 use arrow_array::RecordBatch;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -36,10 +37,24 @@ impl GridView {
                 self.extent_changed();
             }
             Err(problem) => {
+                self.closed(&problem);
                 self.failed.insert(n, problem);
             }
         }
         self.refresh();
+    }
+
+    /// The server has closed the run: its status says so from now on.
+    pub(super) fn closed(&self, problem: &Problem) {
+        if problem.code == ErrorCode::Gone
+            && let Some(ended) = self.status.with_untracked(|status| closed(status, problem))
+        {
+            // After the change at hand: those who follow the status ask the grid.
+            let status = self.status;
+            request_animation_frame(move || {
+                status.try_set(ended);
+            });
+        }
     }
 
     /// Takes a page into the cache.
@@ -70,6 +85,16 @@ impl GridView {
     pub fn retry(&mut self) {
         self.failed.clear();
         self.refresh();
+    }
+
+    /// The server answers again: what was told of its silence is no longer so.
+    pub fn recover(&mut self) {
+        if self.grid.ui.note.with_untracked(|note| note.as_ref().is_some_and(|note| note.failed)) {
+            self.grid.ui.note.set(None);
+        }
+        if !self.failed.is_empty() {
+            self.retry();
+        }
     }
 
     /// The run's status moved on.

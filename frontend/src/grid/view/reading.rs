@@ -98,6 +98,7 @@ impl GridView {
     }
 
     fn reading_failed(&mut self, problem: Problem) {
+        self.closed(&problem);
         let stopped = self.goal.take().is_none() || problem.code == ErrorCode::Cancelled;
         self.stop_reading = None;
         self.grid.ui.reading.set(None);
