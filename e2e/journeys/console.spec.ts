@@ -46,6 +46,17 @@ test("a refused statement is marked where it is wrong, in the database's words, 
   await expect(w.cell(1, 1)).toHaveText("1");
 });
 
+test("a text without a statement says that there is nothing to run", async ({ workbench: w, page }) => {
+  await w.execute("");
+  await expect(w.messages).toContainText("Nothing to run: the text holds no statement");
+  await page.getByRole("button", { name: "Clear" }).click();
+  await w.execute("-- later\n/* or never */");
+  await expect(w.messages).toContainText("Nothing to run: the text holds no statement");
+  await page.keyboard.press("Control+a");
+  await page.keyboard.press("Control+Enter");
+  await expect(w.messages).toContainText("Nothing to run: the selection holds no statement");
+});
+
 test("a reload keeps the text", async ({ workbench: w, page }) => {
   await w.write("SELECT 'kept through a reload'");
   await page.reload();

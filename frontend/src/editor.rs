@@ -37,7 +37,7 @@ pub enum RunScope {
     Script,
 }
 
-/// A request to run statements of a text. Never empty.
+/// A request to run statements of a text; none where what was asked for holds none, a comment only for one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunAsk {
     /// How it was asked.

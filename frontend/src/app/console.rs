@@ -1,6 +1,6 @@
 //! One console: its bar, its text, its rows, its messages.
 
-use crate::editor::{self, EditorHandle, RunAsk, SqlEditor};
+use crate::editor::{self, EditorHandle, RunAsk, RunScope, SqlEditor};
 use crate::grid::columns::column_keys;
 use crate::grid::{GridHandle, ResultGrid};
 use crate::panels::messages::MessageLog;
@@ -67,7 +67,12 @@ fn Text(console: Console) -> impl IntoView {
     let running = Signal::derive(move || {
         console.slot.running.with(|running| running.as_ref().map(|running| running.range).filter(|(from, to)| from < to))
     });
-    let on_run = Callback::new(move |ask: RunAsk| flows::run::start(w, console, ask.text, ask.statements));
+    let on_run = Callback::new(move |ask: RunAsk| {
+        if ask.statements.is_empty() {
+            return flows::run::nothing(console, ask.scope == RunScope::Selection);
+        }
+        flows::run::start(w, console, ask.text, ask.statements);
+    });
     let with = move |act: &dyn Fn(EditorHandle)| {
         if let Some(handle) = handle.get_untracked() {
             act(handle);

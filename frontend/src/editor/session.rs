@@ -186,5 +186,5 @@ fn run_ask(script: &Script, kind: EngineKind, scope: &str, selection: Range<usiz
         let chosen = shared::sql::split(text.get(from..to)?, kind);
         (RunScope::Selection, chosen.into_iter().map(|range| from + range.start..from + range.end).collect())
     };
-    (!statements.is_empty()).then(|| RunAsk { scope, text: text.into(), statements })
+    Some(RunAsk { scope, text: text.into(), statements })
 }

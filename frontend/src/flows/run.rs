@@ -37,6 +37,12 @@ pub fn start(w: Workbench, console: Console, text: Arc<str>, statements: Vec<Ran
     });
 }
 
+/// Says that there was nothing to run in the text, or in what was selected of it.
+pub fn nothing(console: Console, selected: bool) {
+    let what = if selected { "the selection holds no statement" } else { "the text holds no statement" };
+    say(console, Kind::Notice, &format!("Nothing to run: {what}"), None);
+}
+
 /// Runs a statement that is not part of the text, `COMMIT` for one.
 pub fn start_apart(w: Workbench, console: Console, sql: &'static str) {
     let Some(connection) = console.connection.get_untracked() else { return };
