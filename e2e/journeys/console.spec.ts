@@ -23,6 +23,17 @@ test("typing a few letters offers the table, fuzzily", async ({ workbench: w, pa
   await expect(w.completion).toBeHidden();
 });
 
+test("while the first statement runs, its place shows that, with the time and a Cancel", async ({ workbench: w, page }) => {
+  const place = page.getByRole("tabpanel");
+  await expect(place).toContainText("Rows appear here");
+  await w.execute("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n");
+  await expect(place).not.toContainText("Rows appear here");
+  await expect(place).toContainText(/Running \d/);
+  await page.getByRole("button", { name: "Cancel", exact: true }).last().click();
+  await expect(w.run).toBeEnabled();
+  await expect(place).not.toContainText("Running");
+});
+
 test("cancel stops a statement that would never end, and the console takes the next one", async ({ workbench: w, page }) => {
   await w.execute("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n");
   await expect(w.cancel).toBeVisible();

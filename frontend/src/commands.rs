@@ -161,7 +161,7 @@ fn with_editor(w: Workbench, act: impl FnOnce(crate::state::consoles::EditorReac
 
 fn cancel(w: Workbench) {
     if let Some(console) = w.consoles.shown_untracked() {
-        run::cancel(w, console);
+        run::cancel(console);
     }
 }
 

@@ -12,4 +12,5 @@ pub mod result_head;
 pub mod sign_in;
 pub mod status;
 pub mod tabs;
+pub mod ticking;
 pub mod toolbar;

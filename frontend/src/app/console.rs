@@ -5,6 +5,7 @@ use crate::grid::columns::column_keys;
 use crate::grid::{GridHandle, ResultGrid};
 use crate::panels::messages::MessageLog;
 use crate::panels::result_head::ResultHead;
+use crate::panels::ticking::RunningRows;
 use crate::panels::toolbar::Toolbar;
 use crate::state::Workbench;
 use crate::state::connections::Load;
@@ -100,6 +101,7 @@ fn Rows(console: Console) -> impl IntoView {
         <Show
             when=move || key.with(Option::is_some)
             fallback=move || view! {
+                <Show when=move || console.slot.running.with(Option::is_none) fallback=move || view! { <RunningRows console /> }>
                 <div class="empty">
                     <Show when=move || console.slot.outcome.with(Option::is_none) fallback=move || view! { <p class="empty-title">{move || console.slot.outcome.get()}</p> }>
                         <p class="empty-title">"Rows appear here"</p>
@@ -110,6 +112,7 @@ fn Rows(console: Console) -> impl IntoView {
                         <button type="button" class="button" on:click=move |_| commands::perform(w, "open.anything")>"Open a table…"</button>
                     </Show>
                 </div>
+                </Show>
             }
         >
             <ResultHead console />

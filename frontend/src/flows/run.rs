@@ -56,8 +56,7 @@ pub fn start_apart(w: Workbench, console: Console, sql: &'static str) {
 }
 
 /// Stops what runs in the console, or the reading of its result.
-pub fn cancel(w: Workbench, console: Console) {
-    let _ = w;
+pub fn cancel(console: Console) {
     let token = console.slot.running.with_untracked(|running| running.as_ref().map(|running| running.token.clone()));
     let run = if untrack(|| console.slot.reading()) {
         console.slot.result.with_untracked(|shown| shown.as_ref().map(|shown| shown.id.clone()))

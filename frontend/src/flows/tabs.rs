@@ -74,7 +74,7 @@ fn empty_one(w: Workbench, connection: &ConnectionId) -> Option<Console> {
 /// Closes a console: its run, its database session, its place in storage.
 pub fn close(w: Workbench, id: &str) {
     let Some(console) = w.consoles.remove(id) else { return };
-    run::cancel(w, console);
+    run::cancel(console);
     keep::forget(id);
     let shown = console.slot.result.get_untracked();
     console.slot.result.set(None);

@@ -1,6 +1,6 @@
 //! The status line: where the shown console runs, what it has, what it does.
 
-use crate::flows::now_ms;
+use crate::panels::ticking::RunningItem;
 use crate::state::Workbench;
 use crate::state::connections::Load;
 use crate::state::link::Link;
@@ -8,7 +8,6 @@ use crate::state::words;
 use crate::ui::icon::{Glyph, Icon};
 use leptos::prelude::*;
 use shared::wire::connection::Connection;
-use std::time::Duration;
 
 /// The line.
 #[component]
@@ -21,7 +20,10 @@ pub fn StatusLine() -> impl IntoView {
     let connection = move || console.get().and_then(|console| console.connection.get()).and_then(|id| w.connections.get(&id));
     let color = move || connection().and_then(|one| one.fields.color);
     let slot = move || console.get().map(|console| console.slot);
-    let running = move || slot().is_some_and(|slot| slot.running.with(Option::is_some));
+    let running = Memo::new_with_compare(
+        move |_| console.get().filter(|console| console.slot.running.with(Option::is_some)),
+        |a, b| a.map(|one| one.map(|c| c.name())) != b.map(|one| one.map(|c| c.name())),
+    );
     let rows = move || {
         let slot = slot()?;
         slot.outcome.get().or_else(|| slot.status().map(|status| words::rows_of(&status)))
@@ -50,8 +52,8 @@ pub fn StatusLine() -> impl IntoView {
             <span class="spring"></span>
             {move || selection().map(|text| view! { <span class="status-item">{text}</span> })}
             {move || rows().map(|text| view! { <span class="status-item strong">{text}</span> })}
-            {move || if running() {
-                view! { <Ticking /> }.into_any()
+            {move || if let Some(console) = running.get() {
+                view! { <RunningItem console /> }.into_any()
             } else if slot().is_some_and(|slot| slot.reading()) {
                 view! { <span class="status-item busy">"Reading to the end"</span> }.into_any()
             } else {
@@ -87,29 +89,4 @@ fn Place(one: Connection) -> impl IntoView {
 /// The file's name of a path.
 fn short(database: &str) -> &str {
     database.rsplit(['/', '\\']).next().unwrap_or(database)
-}
-
-/// Time that passes while something runs; its timer lives as long as it is shown.
-#[component]
-fn Ticking() -> impl IntoView {
-    let w = Workbench::here();
-    let running = w.consoles.shown_untracked().and_then(|console| console.slot.running.get_untracked());
-    let started = running.as_ref().map_or_else(now_ms, |running| running.started_ms);
-    let now = RwSignal::new(now_ms());
-    let timer = set_interval_with_handle(move || now.set(now_ms()), Duration::from_millis(100)).ok();
-    on_cleanup(move || {
-        if let Some(timer) = timer {
-            timer.clear();
-        }
-    });
-    let cancelling = move || {
-        w.consoles
-            .shown()
-            .is_some_and(|console| console.slot.running.with(|running| running.as_ref().is_some_and(|running| running.cancelling)))
-    };
-    view! {
-        <span class="status-item busy">{move || if cancelling() { "Cancelling" } else { "Running" }}</span>
-        // Not read out: it would be, ten times a second.
-        <span class="status-item ticking" aria-hidden="true">{move || words::elapsed((now.get() - started).max(0.0))}</span>
-    }
 }

@@ -42,7 +42,7 @@ pub fn Toolbar(
                     class="button with-icon"
                     title=format!("Cancel ({})", commands::keys_of("run.cancel"))
                     disabled=cancelling
-                    on:click=move |_| run::cancel(w, console)
+                    on:click=move |_| run::cancel(console)
                 >
                     <Icon glyph=Glyph::Stop />
                     "Cancel"
