@@ -57,6 +57,21 @@ test("a refused statement is marked where it is wrong, in the database's words, 
   await expect(w.cell(1, 1)).toHaveText("1");
 });
 
+test("the status line speaks of the last statement, and rows of one before it say whose they are", async ({ workbench: w, page }) => {
+  await w.execute("SELECT 1 AS one UNION ALL SELECT 2");
+  await expect(w.status).toContainText("2 rows");
+  await w.execute("SELECT nme FROM customers");
+  await expect(w.status).toContainText("Failed: no such column: nme");
+  await expect(w.status).not.toContainText("2 rows");
+  await expect(w.cell(2, 1)).toHaveText("2");
+  await expect(page.getByRole("tabpanel")).toContainText("of the statement before: SELECT 1 AS one");
+  await w.execute("CREATE TEMP TABLE notes(a)");
+  await expect(w.status).toContainText("Done");
+  await w.execute("SELECT 3 AS three");
+  await expect(w.status).toContainText("1 row");
+  await expect(page.getByRole("tabpanel")).not.toContainText("of the statement before");
+});
+
 test("a text without a statement says that there is nothing to run", async ({ workbench: w, page }) => {
   await w.execute("");
   await expect(w.messages).toContainText("Nothing to run: the text holds no statement");

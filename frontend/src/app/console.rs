@@ -11,7 +11,7 @@ use crate::state::Workbench;
 use crate::state::connections::Load;
 use crate::state::consoles::{Console, EditorReach, GridReach};
 use crate::state::layout::EDITOR_PERCENT;
-use crate::state::result::{ActiveRun, Shown};
+use crate::state::result::{ActiveRun, Outcome, Shown};
 use crate::ui::splitter::{Lie, Splitter};
 use crate::{commands, flows};
 use leptos::prelude::*;
@@ -103,7 +103,7 @@ fn Rows(console: Console) -> impl IntoView {
             fallback=move || view! {
                 <Show when=move || console.slot.running.with(Option::is_none) fallback=move || view! { <RunningRows console /> }>
                 <div class="empty">
-                    <Show when=move || console.slot.outcome.with(Option::is_none) fallback=move || view! { <p class="empty-title">{move || console.slot.outcome.get()}</p> }>
+                    <Show when=move || console.slot.outcome.with(Option::is_none) fallback=move || view! { <p class="empty-title">{move || console.slot.outcome.with(|outcome| outcome.as_ref().and_then(Outcome::words))}</p> }>
                         <p class="empty-title">"Rows appear here"</p>
                         <p class="empty-text">
                             "Write a statement above and run it with " <kbd class="key">{commands::keys_of("run.statement")}</kbd> ", or open a table with "

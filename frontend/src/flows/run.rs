@@ -6,7 +6,7 @@ use crate::state::Workbench;
 use crate::state::consoles::Console;
 use crate::state::layout::Half;
 use crate::state::messages::{Kind, Message};
-use crate::state::result::{ErrorMark, Running, Shown, first_status};
+use crate::state::result::{ErrorMark, Outcome, Running, Shown, first_status};
 use crate::state::words;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -146,7 +146,7 @@ async fn succeeded(w: Workbench, console: Console, connection: &ConnectionId, sq
             let shown =
                 Shown { id: id.clone(), connection: connection.clone(), page_rows, first_page: batch.into(), status, sql: sql.into() };
             let old = console.slot.result.with_untracked(Clone::clone);
-            console.slot.outcome.set(None);
+            console.slot.outcome.set(Some(Outcome::Rows));
             console.slot.result.set(Some(shown));
             console.messages.shown.set(false);
             w.layout.half.set(Half::Result);
@@ -156,10 +156,8 @@ async fn succeeded(w: Workbench, console: Console, connection: &ConnectionId, sq
             id
         }
         RunAnswer::NoRows { id, rows_affected } => {
-            console
-                .slot
-                .outcome
-                .set(Some(rows_affected.map_or_else(|| "Done".to_owned(), |rows| format!("{} changed", words::rows(rows)))));
+            let changed = rows_affected.map_or_else(|| "Done".to_owned(), |rows| format!("{} changed", words::rows(rows)));
+            console.slot.outcome.set(Some(Outcome::NoRows(changed)));
             console.messages.shown.set(true);
             id
         }
@@ -171,7 +169,7 @@ async fn succeeded(w: Workbench, console: Console, connection: &ConnectionId, sq
         console.slot.elapsed_ms.set(Some(status.elapsed_ms));
         listen::take_in(w, status);
     }
-    if console.slot.outcome.with_untracked(Option::is_some) {
+    if !untrack(|| console.slot.shows_last()) {
         // Nothing to page through: the server need not keep it.
         spawn_local(async move {
             let _ = api::close(&id).await;
@@ -186,7 +184,7 @@ fn tell(console: Console, sql: &str, status: Option<&RunStatus>, elapsed_ms: f64
     for notice in status.map(|status| status.notices.as_slice()).unwrap_or_default() {
         say(console, Kind::Notice, &format!("{}: {}", notice.severity, notice.message), None);
     }
-    let outcome = console.slot.outcome.get_untracked();
+    let outcome = console.slot.outcome.with_untracked(|outcome| outcome.as_ref().and_then(Outcome::words));
     let what = outcome.or_else(|| untrack(|| console.slot.status()).map(|status| words::rows_of(&status))).unwrap_or_default();
     let ms = status.map_or(elapsed_ms, |status| status.elapsed_ms);
     console.messages.push(Message {
@@ -203,6 +201,7 @@ fn tell(console: Console, sql: &str, status: Option<&RunStatus>, elapsed_ms: f64
 fn failed(w: Workbench, console: Console, sql: &str, range: &Range<usize>, problem: Problem) {
     let asked = console.slot.running.with_untracked(|running| running.as_ref().is_some_and(|running| running.cancelling));
     let cancelled = asked || problem.code == ErrorCode::Cancelled;
+    console.slot.outcome.set(Some(if cancelled { Outcome::Cancelled } else { Outcome::Failed(problem.message.clone()) }));
     let mark = problem
         .position
         .filter(|_| !cancelled && !range.is_empty())

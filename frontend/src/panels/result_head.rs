@@ -18,6 +18,7 @@ pub fn ResultHead(
     let w = Workbench::here();
     let status = Memo::new(move |_| console.slot.status());
     let rows = move || status.with(|status| status.as_ref().map(words::rows_of));
+    let sql = move || console.slot.result.with(|shown| shown.as_ref().map(|shown| shown.sql.to_string()).unwrap_or_default());
     let waits =
         move || status.with(|status| status.as_ref().is_some_and(|status| status.state == RunState::Paused && !status.reading_to_end));
     let reading = move || console.slot.reading();
@@ -28,6 +29,9 @@ pub fn ResultHead(
         <div class="result-head">
             <h2 class="result-title">"Result"</h2>
             <span class="result-rows">{rows}</span>
+            <Show when=move || !console.slot.shows_last()>
+                <span class="result-before" title=sql>"of the statement before: " <code>{move || words::beginning(&sql(), 80)}</code></span>
+            </Show>
             <Show when=reading>
                 <span class="result-progress">
                     <span class="progress" aria-hidden="true"></span>

@@ -4,6 +4,7 @@ use crate::panels::ticking::RunningItem;
 use crate::state::Workbench;
 use crate::state::connections::Load;
 use crate::state::link::Link;
+use crate::state::result::Outcome;
 use crate::state::words;
 use crate::ui::icon::{Glyph, Icon};
 use leptos::prelude::*;
@@ -25,9 +26,10 @@ pub fn StatusLine() -> impl IntoView {
         |a, b| a.map(|one| one.map(|c| c.name())) != b.map(|one| one.map(|c| c.name())),
     );
     let rows = move || {
-        let slot = slot()?;
-        slot.outcome.get().or_else(|| slot.status().map(|status| words::rows_of(&status)))
+        let slot = slot().filter(|slot| slot.running.with(Option::is_none))?;
+        slot.outcome.with(|outcome| outcome.as_ref().and_then(Outcome::words)).or_else(|| slot.status().map(|status| words::rows_of(&status)))
     };
+    let failed = move || slot().is_some_and(|slot| slot.outcome.with(|outcome| outcome.as_ref().is_some_and(Outcome::is_failure)));
     let selection =
         move || console.get().and_then(|console| console.grid.get()).map(|grid| grid.selection.get()).filter(|text| !text.is_empty());
     let elapsed = move || slot().and_then(|slot| slot.elapsed_ms.get()).map(words::elapsed);
@@ -51,7 +53,7 @@ pub fn StatusLine() -> impl IntoView {
             </Show>
             <span class="spring"></span>
             {move || selection().map(|text| view! { <span class="status-item">{text}</span> })}
-            {move || rows().map(|text| view! { <span class="status-item strong">{text}</span> })}
+            {move || rows().map(|text| view! { <span class="status-item strong outcome" class:danger=failed title=text.clone()>{text.clone()}</span> })}
             {move || if let Some(console) = running.get() {
                 view! { <RunningItem console /> }.into_any()
             } else if slot().is_some_and(|slot| slot.reading()) {

@@ -63,6 +63,36 @@ pub struct Shown {
     pub sql: Arc<str>,
 }
 
+/// What the last statement of a console came to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// The rows that are shown.
+    Rows,
+    /// No rows: what it changed, in words.
+    NoRows(String),
+    /// It was stopped on request.
+    Cancelled,
+    /// It failed, for this reason. Rows that are shown are those of a statement before it.
+    Failed(String),
+}
+
+impl Outcome {
+    /// In words; nothing for rows, which speak for themselves.
+    pub fn words(&self) -> Option<String> {
+        match self {
+            Self::Rows => None,
+            Self::NoRows(words) => Some(words.clone()),
+            Self::Cancelled => Some("Cancelled".to_owned()),
+            Self::Failed(reason) => Some(format!("Failed: {reason}")),
+        }
+    }
+
+    /// Something did not succeed.
+    pub fn is_failure(&self) -> bool {
+        matches!(self, Self::Failed(_))
+    }
+}
+
 /// One console's run and result.
 #[derive(Clone, Copy)]
 pub struct RunSlot {
@@ -76,8 +106,8 @@ pub struct RunSlot {
     pub in_transaction: RwSignal<bool>,
     /// How long the last statement took.
     pub elapsed_ms: RwSignal<Option<f64>>,
-    /// What the last statement changed, where it gave no rows.
-    pub outcome: RwSignal<Option<String>>,
+    /// What the last statement came to.
+    pub outcome: RwSignal<Option<Outcome>>,
 }
 
 impl RunSlot {
@@ -96,6 +126,11 @@ impl RunSlot {
     /// The state of the shown result, followed.
     pub fn status(self) -> Option<RunStatus> {
         self.result.with(|shown| shown.as_ref().map(|shown| shown.status.clone())).map(|status| status.get())
+    }
+
+    /// The rows that are shown are the last statement's, not those of one before it; followed.
+    pub fn shows_last(self) -> bool {
+        self.outcome.with(|outcome| matches!(outcome, None | Some(Outcome::Rows)))
     }
 
     /// A statement runs, or the rest of a result is being read; followed.
