@@ -27,9 +27,12 @@ test("connect to PostgreSQL: a wrong password is said where it is typed, the rig
   await expect(dialog).toContainText(/PostgreSQL \d+/);
   await dialog.getByRole("button", { name: "Save" }).click();
   await expect(dialog).toBeHidden();
-  await expect(w.explorer.getByRole("treeitem", { name: /Orders \(test\)/ })).toBeVisible();
+  const row = w.explorer.getByRole("treeitem", { name: /Orders \(test\)/ });
+  await expect(row).toHaveAttribute("aria-selected", "true");
+  await expect(row).toHaveAttribute("aria-expanded", "true");
+  await expect(w.status).toContainText("Orders (test)");
+  await expect(w.editor).toBeFocused();
 
-  await page.getByRole("button", { name: "New console" }).click();
   await w.execute("SELECT g, md5(g::text) AS hash, 0.10::numeric(12,2) AS money, true AS yes FROM generate_series(1, 2000000) g");
   await expect(w.cell(1, 2)).toHaveText("c4ca4238a0b923820dcc509a6f75849b");
   await expect(w.cell(1, 3)).toHaveText("0.10");

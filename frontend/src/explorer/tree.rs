@@ -56,6 +56,7 @@ pub fn Tree(
         typed: StoredValue::new((String::new(), 0.0)),
     };
     unfold_first(walk);
+    bring_in_sight(walk);
     measure(walk);
     let active_at = Memo::new(move |_| {
         let active = walk.active.get();
@@ -218,6 +219,22 @@ fn unfold_first(walk: Walk) {
     });
 }
 
+/// Unfolds and chooses the connection that somebody wants to see here; the focus stays where it is.
+fn bring_in_sight(walk: Walk) {
+    let wanted = walk.w.connections.wanted_in_sight;
+    Effect::new(move |_| {
+        let Some(id) = wanted.get() else { return };
+        wanted.set(None);
+        let key = keys::connection(&id);
+        fold(walk, &key, &Node::Connection(id), Some(true));
+        let at = walk.shown.with_untracked(|all| all.iter().position(|row| row.key == key));
+        walk.active.set(Some(key));
+        if let Some(at) = at {
+            reveal(walk, at);
+        }
+    });
+}
+
 /// Follows the height of what is in sight.
 fn measure(walk: Walk) {
     let take = move || {
@@ -365,16 +382,20 @@ fn type_ahead(walk: Walk, all: &[Row], at: usize, key: &str) -> Option<usize> {
 fn go(walk: Walk, all: &[Row], to: usize) {
     let Some(row) = all.get(to) else { return };
     walk.active.set(Some(row.key.clone()));
-    if let Some(viewport) = walk.viewport.get_untracked() {
-        let (top, height) = (f64::from(viewport.scroll_top()), f64::from(viewport.client_height()));
-        let place = to as f64 * ROW_PX;
-        let wanted = if place < top { place } else { top.max(place + ROW_PX - height) };
-        if (wanted - top).abs() > 0.5 {
-            viewport.set_scroll_top(wanted as i32);
-            walk.scroll.set(wanted);
-        }
-    }
+    reveal(walk, to);
     focus_soon(ACTIVE_ROW.to_owned());
+}
+
+/// Scrolls as little as shows a row.
+fn reveal(walk: Walk, at: usize) {
+    let Some(viewport) = walk.viewport.get_untracked() else { return };
+    let (top, height) = (f64::from(viewport.scroll_top()), f64::from(viewport.client_height()));
+    let place = at as f64 * ROW_PX;
+    let wanted = if place < top { place } else { top.max(place + ROW_PX - height) };
+    if (wanted - top).abs() > 0.5 {
+        viewport.set_scroll_top(wanted as i32);
+        walk.scroll.set(wanted);
+    }
 }
 
 fn menu_by_key(walk: Walk, node: &Node) {

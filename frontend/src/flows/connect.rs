@@ -1,6 +1,6 @@
 //! Saves, changes and deletes connections.
 
-use super::browse;
+use super::{browse, tabs};
 use crate::api;
 use crate::state::Workbench;
 use leptos::prelude::*;
@@ -16,21 +16,25 @@ pub async fn test(saved: Option<ConnectionId>, input: ConnectionInput) -> Result
     }
 }
 
-/// Saves fields as a new connection or over `id`.
-pub async fn save(w: Workbench, id: Option<ConnectionId>, input: ConnectionInput) -> Result<ConnectionId, Problem> {
-    let id = match id {
+/// Saves fields as a new connection, with a console on it, or over `id`.
+pub async fn save(w: Workbench, id: Option<ConnectionId>, input: ConnectionInput) -> Result<(), Problem> {
+    let (id, is_new) = match id {
         Some(id) => {
             api::change_connection(&id, &input).await?;
             w.connections.catalogs.update(|all| {
                 all.remove(&id);
             });
-            id
+            (id, false)
         }
-        None => api::create_connection(&input).await?,
+        None => (api::create_connection(&input).await?, true),
     };
     browse::connections(w).await;
     w.connections.preferred.set(Some(id.clone()));
-    Ok(id)
+    if is_new {
+        tabs::open_on(w, &id);
+        w.connections.wanted_in_sight.set(Some(id));
+    }
+    Ok(())
 }
 
 /// Deletes a connection; consoles keep their texts.

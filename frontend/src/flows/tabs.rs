@@ -20,6 +20,14 @@ pub fn open_empty(w: Workbench) -> Console {
     w.consoles.open(w.consoles.free_title(), String::new(), connection)
 }
 
+/// An empty console on a connection: the shown one if nothing was ever written into it, else a new one.
+pub fn open_on(w: Workbench, connection: &ConnectionId) {
+    browse::want_catalog(w, connection);
+    if empty_one(w, connection).is_none() {
+        w.consoles.open(w.consoles.free_title(), String::new(), Some(connection.clone()));
+    }
+}
+
 /// Consoles whose connection is not known get one. A connection of the command line has a new id with each start of the server.
 pub fn settle(w: Workbench) {
     let Load::Here(all) = w.connections.list.get_untracked() else { return };

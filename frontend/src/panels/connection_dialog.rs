@@ -1,6 +1,7 @@
 //! The dialog of a connection: its fields, Test, Save.
 
 use super::connection_form::Draft;
+use crate::commands;
 use crate::flows::connect;
 use crate::state::Workbench;
 use crate::state::words;
@@ -77,7 +78,12 @@ pub fn ConnectionDialog(
         let input = draft.with_untracked(Draft::input);
         spawn_local(async move {
             match connect::save(w, id.get_value(), input).await {
-                Ok(_) => w.dialogs.close(),
+                Ok(()) => {
+                    w.dialogs.close();
+                    if is_new {
+                        commands::focus_editor_soon(w);
+                    }
+                }
                 Err(problem) => {
                     outcome.set(Some(Outcome::Bad(problem)));
                     saving.set(false);

@@ -44,6 +44,8 @@ pub struct Connections {
     pub indexes: RwSignal<HashMap<ConnectionId, Arc<CatalogIndex>>>,
     /// The one that a new console takes: the last that was chosen anywhere.
     pub preferred: RwSignal<Option<ConnectionId>>,
+    /// The one that the explorer is to unfold and choose.
+    pub wanted_in_sight: RwSignal<Option<ConnectionId>>,
 }
 
 impl Connections {
@@ -54,6 +56,7 @@ impl Connections {
             catalogs: RwSignal::new(HashMap::new()),
             indexes: RwSignal::new(HashMap::new()),
             preferred: RwSignal::new(None),
+            wanted_in_sight: RwSignal::new(None),
         }
     }
 
