@@ -72,6 +72,24 @@ for (const [name, damage] of [
   });
 }
 
+journey("why a connection has no catalog is told in the explorer to its last word, with Retry", async ({ workbench: w, page }) => {
+  await page.getByRole("button", { name: "New connection" }).first().click();
+  const dialog = page.getByRole("dialog", { name: "Connection" });
+  await dialog.getByLabel("PostgreSQL").check({ force: true });
+  await dialog.getByLabel("Name", { exact: true }).fill("Nobody there");
+  await dialog.getByLabel("Host", { exact: true }).fill("127.0.0.1");
+  await dialog.getByLabel("Port", { exact: true }).fill("1");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  const row = w.explorer.getByRole("treeitem").filter({ has: page.getByRole("button", { name: "Retry" }) });
+  await expect(row).toContainText(/refused/i);
+  const cut = await row.locator(".tree-label").evaluate((label) => {
+    const own = label.getBoundingClientRect(), box = label.closest("[role=treeitem]")!.getBoundingClientRect();
+    return { wide: label.scrollWidth - label.clientWidth, high: own.bottom > box.bottom || own.right > box.right };
+  });
+  expect(cut).toEqual({ wide: 0, high: false });
+  await expect(row.getByRole("button", { name: "Retry" })).toBeInViewport({ ratio: 1 });
+});
+
 journey("an address without a launch code tells how to get one", async ({ browser, sheaf }) => {
   const context = await browser.newContext();
   const page = await context.newPage();

@@ -50,6 +50,8 @@ pub struct Row {
     pub color: Option<u8>,
     /// It has children; unfolded when true.
     pub unfolded: Option<bool>,
+    /// Lines of the tree above it, and its own: more than one where a sentence needs them.
+    pub lines: (usize, usize),
     /// Its place among its siblings, from 1, and their number.
     pub place: (usize, usize),
 }
@@ -66,6 +68,7 @@ impl Row {
             says: "",
             color: None,
             unfolded: None,
+            lines: (0, 1),
             place: (1, 1),
         }
     }
@@ -91,12 +94,13 @@ pub mod keys {
     }
 }
 
-/// The rows to show. With a filter, only relations whose name holds it (and what they stand in), unfolded.
+/// The rows to show, in a tree so wide. With a filter, only relations whose name holds it (and what they stand in), unfolded.
 pub fn rows(
     connections: &[Connection],
     catalog: impl Fn(&ConnectionId) -> Load<Arc<Catalog>>,
     unfolded: &HashSet<String>,
     filter: &str,
+    width_px: f64,
 ) -> Vec<Row> {
     let filter = filter.trim().to_lowercase();
     let mut out = Vec::new();
@@ -115,7 +119,33 @@ pub fn rows(
             below_connection(&mut out, &connection.id, &load, unfolded, &filter);
         }
     }
+    let mut above = 0;
+    for row in &mut out {
+        let own = if matches!(row.node, Node::Failed(..)) { sentence_lines(&row.label, width_px) + 1 } else { 1 };
+        row.lines = (above, own);
+        above += own;
+    }
     out
+}
+
+/// Lines of the tree that a sentence takes, with room to spare: where its words break is the browser's matter.
+fn sentence_lines(sentence: &str, width_px: f64) -> usize {
+    /// What stands left and right of the sentence, and a character's width, rather too much than too little.
+    const ASIDE_PX: f64 = 72.0;
+    const CHARACTER_PX: f64 = 7.5;
+    let fit = ((width_px - ASIDE_PX) / CHARACTER_PX).max(8.0) as usize;
+    // A line of text is lower than one of the tree: three stand where two rows would.
+    sentence.chars().count().div_ceil(fit).saturating_mul(3).div_ceil(4).max(1)
+}
+
+/// The row on a line of the tree, or the last one.
+pub fn row_on_line(rows: &[Row], line: usize) -> usize {
+    rows.partition_point(|row| row.lines.0 + row.lines.1 <= line)
+}
+
+/// Lines of the whole tree.
+pub fn line_count(rows: &[Row]) -> usize {
+    rows.last().map_or(0, |row| row.lines.0 + row.lines.1)
 }
 
 fn below_connection(out: &mut Vec<Row>, id: &ConnectionId, load: &Load<Arc<Catalog>>, unfolded: &HashSet<String>, filter: &str) {
@@ -288,8 +318,8 @@ mod tests {
     #[test]
     fn only_unfolded_rows_show_and_tables_come_before_views() {
         let all = [connection("c")];
-        assert_eq!(labels(&rows(&all, |_| shop(), &set(&[]), "")), ["Shop"]);
-        let shown = rows(&all, |_| shop(), &set(&["c", "c/main", "c/main/orders"]), "");
+        assert_eq!(labels(&rows(&all, |_| shop(), &set(&[]), "", 264.0)), ["Shop"]);
+        let shown = rows(&all, |_| shop(), &set(&["c", "c/main", "c/main/orders"]), "", 264.0);
         assert_eq!(labels(&shown), ["Shop", "  main", "    orders", "      id", "      size", "    products", "    big_orders"]);
         assert_eq!(shown.iter().map(|row| row.place).collect::<Vec<_>>(), [(1, 1), (1, 1), (1, 3), (1, 2), (2, 2), (2, 3), (3, 3)]);
         assert_eq!(shown.get(3).map(|row| (row.glyph, row.detail.as_str())), Some((Glyph::Key, "INTEGER")));
@@ -297,7 +327,7 @@ mod tests {
 
     #[test]
     fn a_filter_unfolds_what_holds_it() {
-        let shown = rows(&[connection("c")], |_| shop(), &set(&[]), "ORD");
+        let shown = rows(&[connection("c")], |_| shop(), &set(&[]), "ORD", 264.0);
         assert_eq!(labels(&shown), ["Shop", "  main", "    orders", "    big_orders"]);
     }
 
@@ -305,9 +335,20 @@ mod tests {
     fn a_failed_catalog_fails_under_its_own_connection_only() {
         let failed = Load::Failed(Problem::new(ErrorCode::PasswordNeeded, "A password is needed"));
         let shown =
-            rows(&[connection("a"), connection("b")], |id| if id.0 == "a" { failed.clone() } else { shop() }, &set(&["a", "b"]), "");
+            rows(&[connection("a"), connection("b")], |id| if id.0 == "a" { failed.clone() } else { shop() }, &set(&["a", "b"]), "", 264.0);
         assert_eq!(labels(&shown), ["Shop", "  A password is needed", "Shop", "  main"]);
         assert!(matches!(shown.get(1).map(|row| &row.node), Some(Node::Failed(_, true))));
+    }
+
+    #[test]
+    fn a_sentence_has_the_lines_it_needs_and_the_rows_below_stand_below_it() {
+        let long = "The server at db.example.org refused the connection: nobody listens on port 5432 of that machine";
+        let failed = Load::Failed(Problem::new(ErrorCode::ConnectFailed, long));
+        let shown = rows(&[connection("a"), connection("b")], |_| failed.clone(), &set(&["a"]), "", 264.0);
+        assert_eq!(shown.iter().map(|row| row.lines).collect::<Vec<_>>(), [(0, 1), (1, 4), (5, 1)]);
+        assert_eq!([0, 1, 4, 5, 9].map(|line| row_on_line(&shown, line)), [0, 1, 1, 2, 3]);
+        assert_eq!(line_count(&shown), 6);
+        assert!(sentence_lines(long, 180.0) > sentence_lines(long, 560.0));
     }
 
     #[test]

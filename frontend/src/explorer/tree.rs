@@ -1,7 +1,7 @@
 //! The tree itself: the rows in sight, the focus that walks them, what a row does.
 
 use super::ACTIVE_ROW;
-use super::rows::{Node, Row, first_schema, keys, rows};
+use super::rows::{Node, Row, first_schema, keys, line_count, row_on_line, rows};
 use crate::flows::{browse, tabs};
 use crate::state::Workbench;
 use crate::state::dialogs::{Dialog, Menu, MenuItem};
@@ -43,7 +43,8 @@ pub fn Tree(
     let unfolded = RwSignal::new(HashSet::new());
     let shown = Memo::new(move |_| {
         let list = w.connections.list.get();
-        rows(list.here().map(Vec::as_slice).unwrap_or_default(), |id| w.connections.catalog(id), &unfolded.read(), &filter.read())
+        let connections = list.here().map(Vec::as_slice).unwrap_or_default();
+        rows(connections, |id| w.connections.catalog(id), &unfolded.read(), &filter.read(), w.layout.explorer_px.get())
     });
     let walk = Walk {
         w,
@@ -63,10 +64,11 @@ pub fn Tree(
         walk.shown.with(|all| all.iter().position(|row| Some(&row.key) == active.as_ref()).unwrap_or(0))
     });
     let window = Memo::new(move |_| {
-        let count = walk.shown.with(Vec::len);
-        let from = ((walk.scroll.get() / ROW_PX) as usize).saturating_sub(BEYOND).min(count);
-        let to = (from + (walk.height.get() / ROW_PX) as usize + 2 * BEYOND).min(count);
-        (from, to)
+        let (first, lines) = ((walk.scroll.get() / ROW_PX) as usize, (walk.height.get() / ROW_PX) as usize);
+        walk.shown.with(|all| {
+            let from = row_on_line(all, first).saturating_sub(BEYOND);
+            (from, (row_on_line(all, first + lines) + 1 + BEYOND).min(all.len()))
+        })
     });
     // The active row is drawn wherever it is, so that Tab comes back to it.
     let drawn = move || {
@@ -92,7 +94,7 @@ pub fn Tree(
                 class="tree-rows"
                 role="tree"
                 aria-label="Explorer"
-                style:height=move || format!("{}px", walk.shown.with(Vec::len) as f64 * ROW_PX)
+                style:height=move || format!("{}px", walk.shown.with(|all| line_count(all)) as f64 * ROW_PX)
                 on:keydown=move |event| pressed(walk, &event)
             >
                 <For each=drawn key=|(at, row)| (*at, fixed(row)) let((at, row))>
@@ -138,7 +140,8 @@ fn TreeRow(walk: Walk, at: usize, row: Row, active_at: Memo<usize>) -> impl Into
             aria-selected=move || is_active().to_string()
             aria-expanded=move || opens.then(|| unfolded().to_string())
             title=row.label.clone()
-            style:top=format!("{}px", at as f64 * ROW_PX)
+            style:top=format!("{}px", row.lines.0 as f64 * ROW_PX)
+            style:height=format!("{}px", row.lines.1 as f64 * ROW_PX)
             style:padding-left=format!("{}px", 8 + (row.level - 1) * 14)
             on:focus=move |_| choose(walk, key.get_value(), &node.get_value())
             on:click=move |_| {
@@ -390,8 +393,9 @@ fn go(walk: Walk, all: &[Row], to: usize) {
 fn reveal(walk: Walk, at: usize) {
     let Some(viewport) = walk.viewport.get_untracked() else { return };
     let (top, height) = (f64::from(viewport.scroll_top()), f64::from(viewport.client_height()));
-    let place = at as f64 * ROW_PX;
-    let wanted = if place < top { place } else { top.max(place + ROW_PX - height) };
+    let (above, own) = walk.shown.with_untracked(|all| all.get(at).map_or((at, 1), |row| row.lines));
+    let place = above as f64 * ROW_PX;
+    let wanted = if place < top { place } else { top.max(place + own as f64 * ROW_PX - height) };
     if (wanted - top).abs() > 0.5 {
         viewport.set_scroll_top(wanted as i32);
         walk.scroll.set(wanted);
