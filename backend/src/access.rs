@@ -4,6 +4,7 @@
 //! Knows no HTTP and no store. Start at [`authorize`].
 
 pub mod launch;
+pub mod pace;
 pub mod secret;
 pub mod sign_ins;
 pub mod throttle;

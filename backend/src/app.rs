@@ -6,6 +6,7 @@ pub mod instance;
 
 use crate::access::Principal;
 use crate::access::launch::LaunchCodes;
+use crate::access::pace::Pace;
 use crate::access::secret::Secret;
 use crate::access::sign_ins::SignIns;
 use crate::access::throttle::Throttle;
@@ -55,6 +56,8 @@ pub struct Parts {
     pub sign_ins: SignIns,
     /// Slows down guessing.
     pub throttle: Throttle,
+    /// How fast each principal may ask.
+    pub pace: Pace,
     /// What runs.
     pub runs: Runs,
     /// The time.

@@ -1,7 +1,7 @@
 //! HTTP: every route of Sheaf, and the order of the layers in front of them, on one screen.
 //!
 //! A request passes, from the outside in: [`headers::finish`] (id, response headers, error bodies, panics) → [`guard`] (where it may come
-//! from) → [`principal::authenticate`] (who sends it) → the route's [`principal::grant`] (may he) → the handler, which can't be called
+//! from) → [`principal::authenticate`] (who sends it) → [`principal::pace`] (how fast) → the route's [`principal::grant`] (may he) → the handler, which can't be called
 //! without what these bring.
 //!
 //! Invariant: only this module and what is below it knows axum; a route exists only by its line in [`ROUTES`].
@@ -86,6 +86,7 @@ pub fn router(app: App) -> Router {
     // The layers stand around the whole router, so they see what has no route as well.
     Router::new()
         .fallback_service(routes)
+        .layer(from_fn_with_state(app.clone(), principal::pace))
         .layer(from_fn_with_state(app, principal::authenticate))
         .layer(from_fn_with_state(site, guard_layer))
         .layer(from_fn(headers::finish))

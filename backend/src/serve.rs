@@ -3,6 +3,7 @@
 //! Invariant: stdout gets the one ready line and nothing else; every failure is one sentence.
 
 use crate::access::launch::LaunchCodes;
+use crate::access::pace::Pace;
 use crate::access::sign_ins::SignIns;
 use crate::access::throttle::Throttle;
 use crate::app::instance::{self, Instance};
@@ -69,10 +70,19 @@ async fn open(config: &Config, port: u16, launch_codes: LaunchCodes, clock: Cloc
     let connections = Connections::load(store.clone(), &config.data, temporary(config)).await.map_err(unreadable)?;
     let runs = RunsConfig { shut_down: END_RUNS, ..RunsConfig::new(config.data.join("spool")) };
     let runs = Runs::new(runs, crate::engine::engine);
-    let throttle = Throttle::default();
-    let stopping = CancellationToken::new();
-    let parts = Parts { port, store, connections, launch_codes, sign_ins, throttle, runs, clock, stopping, last_report: 0.into() };
-    Ok(App::new(parts))
+    Ok(App::new(Parts {
+        port,
+        store,
+        connections,
+        launch_codes,
+        sign_ins,
+        throttle: Throttle::default(),
+        pace: Pace::default(),
+        runs,
+        clock,
+        stopping: CancellationToken::new(),
+        last_report: 0.into(),
+    }))
 }
 
 /// The connections of the command line; with none, the sample.

@@ -13,6 +13,8 @@ mod connections;
 #[cfg(unix)]
 #[path = "http/own_files.rs"]
 mod own_files;
+#[path = "http/pace.rs"]
+mod pace;
 #[path = "http/postgres.rs"]
 mod postgres;
 #[allow(dead_code)]

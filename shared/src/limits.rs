@@ -72,3 +72,13 @@ pub const KEEP_ALIVE_SECONDS: u64 = 75;
 pub const CLIENT_CONNECTIONS_MAX: usize = 1_024;
 /// Bytes of a browser's report about the content security policy.
 pub const REPORT_BYTES_MAX: usize = 16 * 1024;
+/// Requests of one principal a second, after a burst: many times what a person's hands do, and an end to a script that runs wild.
+pub const REQUESTS_PER_SECOND: u32 = 20;
+/// Requests of one principal at once: a window with dozens of consoles opens without waiting.
+pub const REQUESTS_BURST: u32 = 100;
+/// Pages and cells of one principal a second, after a burst: more than a screen shows.
+pub const PAGES_PER_SECOND: u32 = 100;
+/// Pages and cells of one principal at once.
+pub const PAGES_BURST: u32 = 300;
+/// Milliseconds a request that is too early is held before it is refused instead: a client with few requests on their way is slowed, not stopped.
+pub const PACE_WAIT_MILLIS_MAX: u64 = 1_000;

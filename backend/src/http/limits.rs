@@ -82,3 +82,68 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for QueryOf<T> {
         read.map(|Query(value)| Self(value)).map_err(|error| Failure::new(ErrorCode::InvalidRequest, address::query_fault(&error)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::body::Body;
+    use axum::http::StatusCode;
+    use futures_util::stream;
+    use std::convert::Infallible;
+    use tokio::time::{Instant, sleep};
+    use tower::ServiceExt as _;
+
+    /// JSON, one byte a `gap`, then perhaps never an end.
+    fn trickle(bytes: usize, gap: Duration, ends: bool) -> Body {
+        let text = format!("\"{}\"", "x".repeat(bytes - 2));
+        let parts = stream::unfold(0, move |at| {
+            let part = text.as_bytes().get(at..=at).map(Bytes::copy_from_slice);
+            async move {
+                sleep(gap).await;
+                match part {
+                    Some(part) => Some((Ok::<_, Infallible>(part), at + 1)),
+                    None if ends => None,
+                    None => std::future::pending().await,
+                }
+            }
+        });
+        Body::from_stream(parts)
+    }
+
+    /// What such a body is answered with, and after how long.
+    async fn answer(body: Body) -> (StatusCode, String, Duration) {
+        async fn take(Json(_): Json<String>) -> StatusCode {
+            StatusCode::NO_CONTENT
+        }
+        let router =
+            axum::Router::new().route("/", axum::routing::post(take)).layer(axum::middleware::from_fn(super::super::headers::finish));
+        let begin = Instant::now();
+        let response = router.oneshot(Request::builder().method("POST").uri("/").body(body).unwrap()).await.unwrap();
+        let status = response.status();
+        let text = axum::body::to_bytes(response.into_body(), 4_096).await.unwrap();
+        (status, String::from_utf8_lossy(&text).into_owned(), begin.elapsed())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_has_thirty_seconds_however_it_trickles() {
+        let gap = Duration::from_secs(1);
+        let limit = Duration::from_secs(BODY_SECONDS_MAX);
+        // The last byte and the end within the time: read. A moment later: not.
+        let (status, _, after) = answer(trickle(28, gap, true)).await;
+        assert_eq!((status, after), (StatusCode::NO_CONTENT, Duration::from_secs(29)));
+        for body in [trickle(31, gap, true), trickle(20, gap, false), trickle(4_000_000, Duration::from_millis(10), true)] {
+            let (status, text, after) = answer(body).await;
+            assert_eq!((status, after), (StatusCode::BAD_REQUEST, limit));
+            let problem: shared::problem::Problem = serde_json::from_str(&text).unwrap();
+            assert_eq!(problem.message, "The body of the request took over 30 s.");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_breaks_off_is_told() {
+        let broken = stream::iter([Ok(Bytes::from_static(b"\"x")), Err(std::io::Error::from(std::io::ErrorKind::ConnectionReset))]);
+        let (status, text, _) = answer(Body::from_stream(broken)).await;
+        assert_eq!(status, StatusCode::BAD_REQUEST);
+        assert!(text.contains("broke off"), "{text}");
+    }
+}

@@ -4,6 +4,7 @@
 //! grant can't be reached without one, because [`Grant`] is the only thing that unlocks it and [`grant`] is the only layer that brings it.
 
 use super::problem::Failure;
+use crate::access::pace::Kind;
 use crate::access::{self, Action, Grant, Principal};
 use crate::app::App;
 use axum::extract::{FromRequestParts, Request, State};
@@ -12,7 +13,8 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
-use shared::problem::ErrorCode;
+use shared::problem::{ErrorCode, Problem};
+use tokio::time::Instant;
 
 /// What anybody may ask for who came through the gate: the document, its assets, signing in, and reports of browsers. Nothing else.
 pub fn is_public(method: &Method, path: &str) -> bool {
@@ -36,6 +38,32 @@ pub async fn authenticate(State(app): State<App>, mut request: Request, next: Ne
         }
         None => not_signed_in().into_response(),
     }
+}
+
+/// The layer that keeps everybody who is signed in to a pace. A cancel always goes through.
+pub async fn pace(State(app): State<App>, request: Request, next: Next) -> Response {
+    let path = request.uri().path();
+    let Some(principal) = request.extensions().get::<Principal>().filter(|_| !path.ends_with("/cancel")) else {
+        return next.run(request).await;
+    };
+    match app.pace.take(principal, kind(path), Instant::now()) {
+        Ok(wait) => {
+            if !wait.is_zero() {
+                tokio::time::sleep(wait).await;
+            }
+            next.run(request).await
+        }
+        Err(again) => {
+            let mut problem = Problem::new(ErrorCode::TooMany, "Too many requests in too short a time.");
+            problem.retry_after_ms = Some(u64::try_from(again.as_millis()).unwrap_or(u64::MAX).max(1));
+            Failure::from(problem).into_response()
+        }
+    }
+}
+
+fn kind(path: &str) -> Kind {
+    let is_page = path.starts_with("/api/v1/runs/") && (path.contains("/pages/") || path.contains("/cells/"));
+    if is_page { Kind::Page } else { Kind::Other }
 }
 
 /// The layer around one route that asks whether its action is allowed.
