@@ -233,6 +233,56 @@ fn keywords_are_those_the_grammar_takes() {
 }
 
 #[test]
+fn each_dialect_is_offered_its_own_words_only() {
+    let offered = |text: &str, word: &str| {
+        [Sqlite, Postgres].map(|kind| found(text, kind).items.iter().any(|item| item.label.eq_ignore_ascii_case(word)))
+    };
+    for (text, word, expected) in [
+        ("SELECT * FROM orders ORDER BY id |", "FETCH FIRST", [false, true]),
+        ("SELECT * FROM |", "LATERAL", [false, true]),
+        ("SELECT * FROM orders |", "CROSS JOIN LATERAL", [false, true]),
+        ("SELECT * FROM orders WHERE id |", "ILIKE", [false, true]),
+        ("SELECT * FROM orders WHERE id |", "GLOB", [true, false]),
+        ("CREATE TABLE t (a integer) |", "WITHOUT ROWID", [true, false]),
+        ("SELECT * FROM orders |", "LEFT JOIN", [true, true]),
+        ("SELECT * FROM orders |", "LIMIT", [true, true]),
+    ] {
+        assert_eq!(offered(text, word), expected, "{word} in {text}");
+    }
+}
+
+#[test]
+fn a_persons_names_come_before_the_systems() {
+    let system = |name: &str| table(name, "oid oid");
+    let many = (0..400).map(|n| system(&format!("pg_stat_{n}"))).chain([system("user_types"), system("orders_of_mine")]).collect();
+    let own = vec![table("ship_p", "id integer"), table("users", "id integer"), table("page_views", "id integer")];
+    let schemas = vec![
+        Schema { name: "public".into(), relations: own, ..Schema::default() },
+        Schema { name: "pg_catalog".into(), system: true, relations: many, ..Schema::default() },
+    ];
+    let index = CatalogIndex::build(&Catalog { database: "d".into(), search_path: vec!["pg_catalog".into(), "public".into()], schemas });
+    let labels = |text: &str| suggest(&index, text, text.len(), Postgres).items.into_iter().map(|item| item.label).collect::<Vec<_>>();
+    assert_eq!(labels("SELECT * FROM p")[..2], ["page_views", "ship_p"]);
+    assert_eq!(labels("SELECT * FROM user")[..2], ["users", "user_types"]);
+    assert_eq!(labels("SELECT * FROM ")[..3].iter().filter(|name| name.starts_with("pg_")).count(), 0);
+    // Who begins such a name means it.
+    assert!(labels("SELECT * FROM pg_").first().is_some_and(|name| name.starts_with("pg_stat")));
+}
+
+#[test]
+fn columns_are_offered_before_their_table_is_named_while_they_are_few() {
+    assert!(has("SELECT pla|", "placed_at") && has("SELECT |", "placed_at") && has("SELECT id, ti|", "title"));
+    let detail = |text: &str, label: &str| items(text).into_iter().find(|item| item.label == label).map(|item| item.detail);
+    assert_eq!(detail("SELECT pla|", "placed_at").as_deref(), Some("timestamptz · orders"));
+    assert_eq!(detail("SELECT id|", "id").as_deref(), Some("customers, orders and 2 more"));
+    assert!(!has("SELECT reln|", "relname") && !has("SELECT * FROM orders WHERE em|", "email") && !has("UPDATE |", "email"));
+    // A word of the language that is written as well comes first.
+    assert_eq!(first("SELECT cas|"), "CASE");
+    let many = suggest(&large(20_000, 10, 3), "SELECT column_1", 15, Postgres);
+    assert!(many.items.iter().all(|item| item.kind != SuggestionKind::Column));
+}
+
+#[test]
 fn writing_statements_know_their_target() {
     assert_eq!(labels("INSERT INTO orders (|")[..2], ["id", "customer_id"]);
     assert_eq!(labels("UPDATE orders SET |")[..2], ["id", "customer_id"]);

@@ -9,6 +9,9 @@ use crate::wire::catalog::{Catalog, RelationKind};
 use std::collections::HashMap;
 use std::ops::Range;
 
+/// More than any cheap score: the system's own names come after a person's.
+const SYSTEM_REMOTENESS: i32 = 10_000;
+
 /// A name's number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct NameId(u32);
@@ -115,6 +118,7 @@ pub struct CatalogIndex {
     schemas: Vec<SchemaEntry>,
     relations: Vec<RelationEntry>,
     columns: Vec<ColumnEntry>,
+    own_columns: usize,
     keys: Vec<KeyEntry>,
     routines: Vec<RoutineEntry>,
     sorted: Sorted,
@@ -164,6 +168,7 @@ impl CatalogIndex {
             index.schemas.push(SchemaEntry { name: interner.id(&schema.name), system: schema.system, path_place });
             for relation in &schema.relations {
                 let (first_column, first_key) = (narrow(index.columns.len()), narrow(index.keys.len()));
+                index.own_columns += if schema.system { 0 } else { relation.columns.len() };
                 index.columns.extend(relation.columns.iter().map(|column| ColumnEntry {
                     name: interner.id(&column.name),
                     type_name: interner.id(&column.type_name),
@@ -257,7 +262,7 @@ impl CatalogIndex {
         };
         let asked = rank::mask(typed);
         let mut found: Vec<(i32, u32)> = Vec::new();
-        let mut near = 0;
+        let (mut near, own) = (0, std::cell::Cell::new(0));
         let mut look = |part: Range<usize>, found: &mut Vec<(i32, u32)>| {
             for at in part {
                 let Some(entry) = entries.get(at).filter(|_| !typed.is_empty() || near < count) else { break };
@@ -269,6 +274,7 @@ impl CatalogIndex {
                 if let Some(score) = rank::cheap_score(typed.as_bytes(), self.folded.get(entry.folded).as_bytes()) {
                     let remoteness = self.remoteness(entry.target);
                     near += usize::from(remoteness == 0);
+                    own.set(own.get() + usize::from(remoteness < SYSTEM_REMOTENESS));
                     found.push((score - remoteness, narrow(at)));
                 }
             }
@@ -276,7 +282,7 @@ impl CatalogIndex {
         // A name that starts with what was typed beats every other one: where there are enough of them nothing else is looked at.
         let starting = self.starting_with(entries, typed);
         look(starting.clone(), &mut found);
-        if found.len() < count || typed.len() > rank::PREFIX_WINS_MAX {
+        if own.get() < count || typed.len() > rank::PREFIX_WINS_MAX {
             look(0..starting.start, &mut found);
             look(starting.end..entries.len(), &mut found);
         }
@@ -305,7 +311,7 @@ impl CatalogIndex {
         };
         self.schema(schema).map_or(0, |schema| {
             if schema.system {
-                40
+                SYSTEM_REMOTENESS
             } else if schema.path_place.is_none() {
                 4
             } else {
@@ -350,6 +356,15 @@ impl CatalogIndex {
     /// Naming the schema would tell nothing: there is one besides the system's own.
     pub(super) fn has_one_schema(&self) -> bool {
         self.schemas.iter().filter(|schema| !schema.system).count() <= 1
+    }
+
+    pub(super) fn relations(&self) -> &[RelationEntry] {
+        &self.relations
+    }
+
+    /// Columns of a person's tables.
+    pub(super) fn own_column_count(&self) -> usize {
+        self.own_columns
     }
 
     pub(super) fn relation(&self, at: u32) -> Option<&RelationEntry> {

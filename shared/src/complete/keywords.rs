@@ -1,13 +1,64 @@
 //! Words of the language by the place they may stand at.
 //!
-//! Invariant: words only, in capitals, the likeliest first; whether a name fits a place is the sources' matter. Start at [`at`].
+//! Invariant: words only, in capitals, the likeliest first, and none that the dialect does not know ([`UNKNOWN`] is the one table of those);
+//! whether a name fits a place is the sources' matter. Start at [`words_at`].
 
 use super::context::Place;
 use crate::sql::outline::Clause;
 use crate::wire::connection::EngineKind;
 
-/// The words that may stand at a place of a clause, in lists.
-pub fn at(place: Place, clause: Clause, kind: EngineKind) -> &'static [&'static [&'static str]] {
+/// The words that may stand at a place of a clause, as far as the dialect knows them.
+pub fn words_at(place: Place, clause: Clause, kind: EngineKind) -> impl Iterator<Item = &'static str> {
+    let unknown = UNKNOWN.iter().find(|(of, _)| *of == kind).map_or(&[][..], |(_, words)| *words);
+    at(place, clause, kind).iter().copied().flatten().copied().filter(|word| !unknown.contains(word))
+}
+
+/// Words of the lists below that a dialect does not take.
+const UNKNOWN: &[(EngineKind, &[&str])] = &[
+    (
+        EngineKind::Sqlite,
+        &[
+            "LATERAL",
+            "CROSS JOIN LATERAL",
+            "LEFT JOIN LATERAL",
+            "TABLESAMPLE",
+            "FETCH FIRST",
+            "FIRST",
+            "NEXT",
+            "ROWS ONLY",
+            "FOR UPDATE",
+            "ILIKE",
+            "SIMILAR TO",
+            "AT TIME ZONE",
+            "ANY",
+            "EXTRACT",
+            "INTERVAL",
+            "ARRAY",
+            "VERBOSE",
+            "OVERRIDING SYSTEM VALUE",
+            "ON CONSTRAINT",
+            "SCHEMA",
+            "FUNCTION",
+            "PROCEDURE",
+            "SEQUENCE",
+            "TYPE",
+            "EXTENSION",
+            "MATERIALIZED VIEW",
+            "OR REPLACE",
+            "ALTER COLUMN",
+            "ADD CONSTRAINT",
+            "RETURNS",
+            "LANGUAGE",
+            "ENABLE",
+            "DISABLE",
+            "OWNER TO",
+        ],
+    ),
+    (EngineKind::Postgres, &["GLOB", "QUERY PLAN", "AUTOINCREMENT", "STRICT", "WITHOUT ROWID", "blob", "TRANSACTION"]),
+];
+
+/// The words that may stand at a place of a clause in any dialect, in lists.
+fn at(place: Place, clause: Clause, kind: EngineKind) -> &'static [&'static [&'static str]] {
     match (place, clause) {
         (Place::Statement, _) => match kind {
             EngineKind::Sqlite => &[STATEMENT, STATEMENT_SQLITE],
@@ -27,7 +78,7 @@ pub fn at(place: Place, clause: Clause, kind: EngineKind) -> &'static [&'static 
             &[&["ASC", "DESC", "NULLS FIRST", "NULLS LAST", "LIMIT", "OFFSET", "FETCH FIRST"], OPERATORS, CASE]
         }
         (Place::AfterOperand, Clause::Set) => &[&["WHERE", "FROM", "RETURNING"], OPERATORS, CASE],
-        (Place::AfterOperand, Clause::Call) => &[&["AS", "FROM", "ORDER BY", "PARTITION BY", "ROWS BETWEEN", "SEPARATOR"], OPERATORS, CASE],
+        (Place::AfterOperand, Clause::Call) => &[&["AS", "FROM", "ORDER BY", "PARTITION BY", "ROWS BETWEEN"], OPERATORS, CASE],
         (Place::AfterOperand, Clause::Values) => &[&["RETURNING", "ON CONFLICT"], OPERATORS],
         (Place::AfterOperand, Clause::Limit) => &[&["OFFSET", "ROWS ONLY", "FOR UPDATE", "UNION"]],
         (Place::AfterOperand, _) => &[&["AND", "OR"], OPERATORS, AFTER_FROM, CASE],

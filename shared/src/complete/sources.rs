@@ -9,6 +9,7 @@ use super::context::{Context, Place};
 use super::index::{CatalogIndex, ColumnEntry, Kind, Target, kind_of};
 use super::{Effort, Suggestion, SuggestionKind, keywords, rank};
 use crate::sql::outline::{Clause, Output, TableSource, TableUse};
+use std::collections::BTreeMap;
 
 /// A source of suggestions.
 pub struct Source {
@@ -34,6 +35,12 @@ pub static SOURCES: &[Source] = &[
 const OF_CATALOG_MAX: usize = 150;
 /// Routines are many and seldom meant before a letter is typed.
 const ROUTINES_UNTYPED_MAX: usize = 20;
+/// A person's columns in a catalog up to which all of them are offered where no table is named yet; more would cost each key too much.
+const COLUMNS_OF_ALL_MAX: usize = 2_000;
+/// Characters of a system's name that show that it is meant, and not a person's name that holds the same letters.
+const MEANT_CHARACTERS: usize = 3;
+/// Below words of the language: which table is meant is not known yet.
+const OF_ALL_WEIGHT: i32 = 12;
 /// Queries within queries whose columns are followed.
 const DEPTH_MAX: usize = 8;
 
@@ -41,6 +48,8 @@ const DEPTH_MAX: usize = 8;
 pub(super) struct Offer {
     pub label: String,
     pub weight: i32,
+    /// It is the database system's own: after everything of a person's.
+    pub system: bool,
     /// Its place among equals.
     pub order: usize,
     kind: SuggestionKind,
@@ -88,7 +97,18 @@ impl<'a> Offers<'a> {
 
     fn add(&mut self, label: String, kind: SuggestionKind, weight: i32, detail: Detail, insert: Insert) {
         let order = self.items.len();
-        self.items.push(Offer { label, weight, order, kind, detail, insert });
+        self.items.push(Offer { label, weight, system: false, order, kind, detail, insert });
+    }
+
+    /// Adds what is the system's own, or a person's.
+    fn add_of(&mut self, schema: u32, label: String, kind: SuggestionKind, weight: i32, detail: Detail, insert: Insert) {
+        // Who writes the beginning of such a name means it.
+        let meant = self.typed.chars().count() >= MEANT_CHARACTERS && rank::fold(&label).starts_with(&self.typed);
+        let system = self.is_system(schema) && !meant && self.context.qualifier.is_empty();
+        self.add(label, kind, weight, detail, insert);
+        if let Some(offer) = self.items.last_mut() {
+            offer.system = system;
+        }
     }
 
     /// The suggestion an offer becomes.
@@ -125,6 +145,10 @@ impl<'a> Offers<'a> {
 
     fn schema_name(&self, at: u32) -> &'a str {
         self.index.schema(at).map_or("", |schema| self.index.name(schema.name))
+    }
+
+    fn is_system(&self, at: u32) -> bool {
+        self.index.schema(at).is_some_and(|schema| schema.system)
     }
 
     fn in_path(&self, at: u32) -> bool {
@@ -271,9 +295,43 @@ fn columns(offers: &mut Offers<'_>) {
     }
 }
 
+/// Columns of every table while a query has none yet: what is selected is written before what it is selected from.
+fn columns_of_all(offers: &mut Offers<'_>) {
+    let index = offers.index;
+    if index.own_column_count() > COLUMNS_OF_ALL_MAX {
+        return;
+    }
+    let mut scanned = 0;
+    let mut by_name: BTreeMap<&str, (&ColumnEntry, Vec<&str>)> = BTreeMap::new();
+    for relation in index.relations().iter().filter(|relation| !offers.is_system(relation.schema)) {
+        let columns = index.columns_of(relation);
+        scanned += columns.len();
+        for column in columns {
+            let (_, tables) = by_name.entry(index.name(column.name)).or_insert((column, Vec::new()));
+            tables.push(index.name(relation.name));
+        }
+    }
+    offers.effort.scanned += scanned;
+    for (name, (column, tables)) in by_name {
+        if rank::cheap_score(offers.typed.as_bytes(), rank::fold(name).as_bytes()).is_none() {
+            continue;
+        }
+        let detail = match tables.as_slice() {
+            [only] => format!("{} · {only}", index.name(column.type_name)),
+            [first, second] => format!("{first}, {second}"),
+            [first, second, rest @ ..] => format!("{first}, {second} and {} more", rest.len()),
+            [] => String::new(),
+        };
+        offers.add(name.to_owned(), SuggestionKind::Column, OF_ALL_WEIGHT, Detail::Text(detail), Insert::Name);
+    }
+}
+
 fn bare_columns(offers: &mut Offers<'_>) {
     let same = offers.same();
     let tables: Vec<_> = offers.tables_in_scope();
+    if tables.is_empty() && offers.context.place == Place::Operand && offers.context.clause == Clause::Select {
+        return columns_of_all(offers);
+    }
     let bare_only = offers.context.place == Place::ColumnName;
     let several = tables.len() > 1;
     let mut seen: Vec<(usize, Option<String>, Vec<ColumnSeen>)> = Vec::new();
@@ -382,10 +440,9 @@ fn relations(offers: &mut Offers<'_>) {
     for (_, target) in best {
         let Target::Relation(at) = target else { continue };
         let Some(relation) = index.relation(at) else { continue };
-        let system = index.schema(relation.schema).is_some_and(|schema| schema.system);
-        let weight = 50 - if system { 40 } else { 0 } + if related.contains(&at) { 20 } else { 0 };
+        let weight = 50 - if offers.is_system(relation.schema) { 40 } else { 0 } + if related.contains(&at) { 20 } else { 0 };
         let insert = offers.schema_prefix(relation.schema);
-        offers.add(index.name(relation.name).to_owned(), kind_of(relation.kind), weight, Detail::Relation(at), insert);
+        offers.add_of(relation.schema, index.name(relation.name).to_owned(), kind_of(relation.kind), weight, Detail::Relation(at), insert);
     }
 }
 
@@ -399,9 +456,8 @@ fn schemas(offers: &mut Offers<'_>) {
     let best = index.best(Kind::Schemas, &offers.typed, OF_CATALOG_MAX, &mut offers.effort, |_| true);
     for (_, target) in best {
         let Target::Schema(at) = target else { continue };
-        let system = index.schema(at).is_some_and(|schema| schema.system);
-        let weight = if is_value { -30 } else { 10 } - if system { 20 } else { 0 };
-        offers.add(index.target_name(target).to_owned(), SuggestionKind::Schema, weight, Detail::Text("schema".to_owned()), Insert::Name);
+        let weight = if is_value { -30 } else { 10 } - if offers.is_system(at) { 20 } else { 0 };
+        offers.add_of(at, index.target_name(target).to_owned(), SuggestionKind::Schema, weight, Detail::Text("schema".to_owned()), Insert::Name);
     }
 }
 
@@ -429,7 +485,7 @@ fn routines(offers: &mut Offers<'_>) {
     for (_, target) in best {
         let Target::Routine(at) = target else { continue };
         let Some(routine) = index.routine(at) else { continue };
-        let system = index.schema(routine.schema).is_some_and(|schema| schema.system);
+        let system = offers.is_system(routine.schema);
         // The system's routines need no schema before them in either engine.
         let insert = if system { Insert::Name } else { offers.schema_prefix(routine.schema) };
         let weight = if from { 0 } else { 10 } - if system { 6 } else { 0 };
@@ -437,7 +493,12 @@ fn routines(offers: &mut Offers<'_>) {
         if offers.items.last().is_some_and(|last| last.kind == SuggestionKind::Routine && last.label == index.name(routine.name)) {
             continue;
         }
-        offers.add(index.name(routine.name).to_owned(), SuggestionKind::Routine, weight, Detail::Routine(at), insert);
+        let name = index.name(routine.name).to_owned();
+        if from {
+            offers.add_of(routine.schema, name, SuggestionKind::Routine, weight, Detail::Routine(at), insert);
+        } else {
+            offers.add(name, SuggestionKind::Routine, weight, Detail::Routine(at), insert);
+        }
     }
 }
 
@@ -451,7 +512,7 @@ fn keyword_source(offers: &mut Offers<'_>) {
         _ => 40,
     };
     let mut seen: Vec<&str> = Vec::new();
-    for &word in keywords::at(context.place, context.clause, context.dialect.kind).iter().copied().flatten() {
+    for word in keywords::words_at(context.place, context.clause, context.dialect.kind) {
         // COUNT and its like may be known as routines, with their arguments.
         let is_routine = offers.items.iter().any(|item| item.kind == SuggestionKind::Routine && item.label.eq_ignore_ascii_case(word));
         if seen.contains(&word) || is_routine {
