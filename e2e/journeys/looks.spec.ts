@@ -31,6 +31,8 @@ test("the connection dialog and the palette have no serious fault of accessibili
       await page.keyboard.press("Escape");
       await page.getByRole("button", { name: "New connection" }).first().click();
       await expect(page.getByRole("dialog", { name: "Connection" })).toBeVisible();
+      const readOnly = page.getByRole("checkbox", { name: "Read-only", exact: true });
+      await expect(readOnly).toHaveAccessibleDescription("The database refuses writes");
     }
     const report = await new AxeBuilder({ page }).analyze();
     const serious = report.violations.filter((violation) => violation.impact === "serious" || violation.impact === "critical");

@@ -137,13 +137,15 @@ pub fn ConnectionDialog(
                     <label class="check">
                         <input
                             type="checkbox"
+                            aria-label="Read-only"
+                            aria-describedby="connection-read-only-about"
                             prop:checked=move || draft.with(|draft| draft.read_only)
                             on:change=move |event| {
                                 let on = event_target_checked(&event);
                                 form.set(move |draft| draft.read_only = on);
                             }
                         />
-                        <span>"Read-only" <span class="note">" The database refuses writes"</span></span>
+                        <span aria-hidden="true">"Read-only" <span id="connection-read-only-about" class="note">" The database refuses writes"</span></span>
                     </label>
                 </div>
                 <div class="dialog-outcome" aria-live="polite">{move || outcome.get().map(|outcome| view! { <Told outcome /> })}</div>
