@@ -5,9 +5,6 @@
 mod addresses;
 #[path = "http/bodies.rs"]
 mod bodies;
-#[allow(dead_code)] // Shared with the engine's own tests.
-#[path = "support/cluster.rs"]
-mod cluster;
 #[path = "http/connections.rs"]
 mod connections;
 #[cfg(unix)]
@@ -17,9 +14,6 @@ mod own_files;
 mod pace;
 #[path = "http/postgres.rs"]
 mod postgres;
-#[allow(dead_code)]
-#[path = "support/relay.rs"]
-mod relay;
 #[path = "http/runs.rs"]
 mod runs;
 #[path = "http/sign_in.rs"]

@@ -2,11 +2,6 @@
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-#[path = "support/cluster.rs"]
-mod cluster;
-#[path = "support/relay.rs"]
-mod relay;
-
 #[path = "postgres_engine/catalog.rs"]
 mod catalog;
 #[path = "postgres_engine/ends.rs"]

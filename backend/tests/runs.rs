@@ -2,13 +2,6 @@
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-#[allow(dead_code)]
-#[path = "support/cluster.rs"]
-mod cluster;
-#[allow(dead_code)]
-#[path = "support/relay.rs"]
-mod relay;
-
 #[path = "runs/postgres.rs"]
 mod postgres;
 #[path = "runs/sqlite.rs"]

@@ -1,10 +1,10 @@
 //! What goes wrong with a real PostgreSQL, as a client of the API hears of it: one clear problem each, and nothing else is lost.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)] // A panic is a test's report.
 
-use e2e::cluster::{Cluster, PASSWORD, USER, installed};
 use e2e::http::{Client, Request, Response};
 use e2e::server::{Server, binary};
 use serde_json::{Value, json};
+use testing::postgres::{Cluster, PASSWORD, USER, bins};
 
 const ARROW: &str = "application/vnd.apache.arrow.stream";
 
@@ -43,13 +43,13 @@ impl Api {
 }
 
 fn newest() -> Cluster {
-    let programs = installed();
+    let programs = bins();
     let newest = programs.last().expect("no PostgreSQL is installed: `cargo xtask test` installs it");
-    Cluster::start(newest, "scram-sha-256").unwrap()
+    Cluster::start(newest)
 }
 
 fn fields(cluster: &Cluster) -> Value {
-    json!({"name": "pg", "engine": "postgres", "host": "127.0.0.1", "port": cluster.port(), "database": "postgres", "user": USER})
+    json!({"name": "pg", "engine": "postgres", "host": "127.0.0.1", "port": cluster.port, "database": "postgres", "user": USER})
 }
 
 fn problem(answer: &Response, code: &str) -> Value {
@@ -107,7 +107,7 @@ async fn an_error_of_the_database_comes_with_its_own_words_and_place() {
 
 #[tokio::test]
 async fn a_server_that_dies_loses_only_what_was_not_read() {
-    let mut cluster = newest();
+    let cluster = newest();
     let mut api = Api::start().await;
     let mut with_password = fields(&cluster);
     with_password["password"] = json!(PASSWORD);
@@ -115,7 +115,7 @@ async fn a_server_that_dies_loses_only_what_was_not_read() {
     let page0 = api.run(&connection, "SELECT n FROM generate_series(1, 1000000) n").await;
     assert_eq!((page0.status, page0.header("sheaf-state")), (200, "more"), "{}", page0.text());
     let run = format!("/api/v1/runs/{}", page0.header("sheaf-run"));
-    cluster.kill().unwrap();
+    cluster.stop();
     // The read-ahead may have more pages; behind those the rest will not come.
     let mut n = 1;
     let last = loop {

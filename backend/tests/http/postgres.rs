@@ -1,13 +1,13 @@
 //! Runs through the API against real PostgreSQL servers: what the database's side sees of them.
 
-use crate::cluster::{Cluster, PASSWORD, clusters};
-use crate::relay::Relay;
 use crate::support::{Client, Server, request};
 use axum::body::Body;
 use serde_json::{Value, json};
 use shared::limits::READ_AHEAD_PAGES;
 use shared::problem::ErrorCode;
 use std::time::Duration;
+use testing::postgres::{Cluster, PASSWORD, clusters};
+use testing::relay::Relay;
 
 /// A page of the fixture's rows, with what the protocol says beside them.
 const PAGE_BYTES: u64 = 140_000;

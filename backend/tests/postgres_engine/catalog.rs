@@ -1,10 +1,10 @@
 //! The catalog: everything in one round trip.
 
-use crate::cluster::clusters;
-use crate::relay::Relay;
 use crate::setting::{connect, run, session, target};
 use shared::wire::catalog::{Catalog, Relation, RelationKind, Schema};
 use std::time::{Duration, Instant};
+use testing::postgres::clusters;
+use testing::relay::Relay;
 
 fn schema<'a>(catalog: &'a Catalog, name: &str) -> &'a Schema {
     catalog.schemas.iter().find(|schema| schema.name == name).unwrap()

@@ -1,11 +1,11 @@
 //! A statement that is stopped, and a link that is lost.
 
-use crate::cluster::{Cluster, bins, clusters};
-use crate::relay::Relay;
 use crate::setting::{PAGE, connect, run, session, target, value};
 use backend::engine::{Fate, Session};
 use shared::problem::ErrorCode;
 use std::time::Duration;
+use testing::postgres::{Cluster, bins, clusters};
+use testing::relay::Relay;
 
 /// Waits until a statement of this text runs on the server.
 async fn wait_until_running(cluster: &Cluster, text: &str) {

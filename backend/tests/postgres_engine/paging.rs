@@ -1,10 +1,10 @@
 //! What a page costs: bytes, round trips, and what the database still holds afterwards.
 
-use crate::cluster::{Cluster, clusters};
-use crate::relay::Relay;
 use crate::setting::{PAGE, connect, run, session, target, value};
 use backend::engine::{Bound, Session};
 use std::time::Duration;
+use testing::postgres::{Cluster, clusters};
+use testing::relay::Relay;
 
 /// 2,000,000 rows of 6 columns, about 128 bytes each on the wire.
 fn two_million_rows(cluster: &Cluster) {

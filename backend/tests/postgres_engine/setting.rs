@@ -1,9 +1,9 @@
 //! What every test starts from.
 
-use crate::cluster::Cluster;
 use arrow_array::RecordBatch;
 use backend::engine::{Bound, EngineError, Finished, Password, Session, Target, engine};
 use shared::wire::connection::{ConnectionFields, EngineKind};
+use testing::postgres::Cluster;
 
 /// A page of the default size.
 pub const PAGE: Bound = Bound { rows: 1_000, bytes: 1024 * 1024 };

@@ -1,10 +1,10 @@
 //! Being let in, and being told why not.
 
-use crate::cluster::{PASSWORD, clusters};
 use crate::setting::{connect, target, value, with_password};
 use backend::engine::{Fate, Target};
 use shared::problem::ErrorCode;
 use shared::wire::connection::{Tls, TlsMode};
+use testing::postgres::{PASSWORD, clusters};
 
 async fn refusal(target: &Target) -> (ErrorCode, String) {
     let error = connect(target).await.err().expect("let in");

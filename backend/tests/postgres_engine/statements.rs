@@ -1,12 +1,12 @@
 //! Any statement at all goes the same way: one flight, the text untouched, no BEGIN.
 
-use crate::cluster::clusters;
-use crate::relay::Relay;
 use crate::setting::{PAGE, cell, connect, run, session, target, value};
 use backend::engine::{Fate, Session};
 use shared::page::{ORIGIN_KEY, TYPE_KEY};
 use shared::problem::ErrorCode;
 use std::time::Duration;
+use testing::postgres::clusters;
+use testing::relay::Relay;
 
 #[tokio::test]
 async fn a_query_gives_its_rows() {

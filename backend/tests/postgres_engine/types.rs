@@ -1,8 +1,8 @@
 //! A cell shows what psql prints, for every type.
 
-use crate::cluster::clusters;
 use crate::setting::{PAGE, cell, run, session};
 use arrow_schema::DataType;
+use testing::postgres::clusters;
 
 /// Expressions of each type, as a statement's columns.
 const VALUES: &[&str] = &[

@@ -1,7 +1,5 @@
 //! PostgreSQL: what passes on the link, what the server still holds, and links that break.
 
-use super::cluster::{Cluster, clusters};
-use super::relay::Relay;
 use super::{House, cell, fields, house, read};
 use backend::engine::Target;
 use shared::ids::ConnectionId;
@@ -9,6 +7,8 @@ use shared::problem::ErrorCode;
 use shared::wire::connection::EngineKind;
 use shared::wire::run::RunState;
 use std::time::Duration;
+use testing::postgres::{Cluster, clusters};
+use testing::relay::Relay;
 
 const WIDE: &str = "select n, repeat('x', 100) from generate_series(1, 2000000) n";
 

@@ -6,7 +6,7 @@ use crate::peers::browser;
 use crate::peers::sheaf::Api;
 use crate::record::Record;
 use crate::{BenchError, Study, schedule};
-use e2e::cluster::{Cluster, installed};
+use testing::postgres::{Cluster, bins};
 
 /// The family.
 pub const FAMILY: Family = Family {
@@ -25,8 +25,8 @@ const FIXTURE: &str = "CREATE TABLE fixture AS SELECT g::int AS id, (g::bigint *
 const SQL: &str = "SELECT * FROM fixture";
 
 async fn measure(study: &Study, record: &mut Record) -> Result<(), BenchError> {
-    let bin = installed().pop().ok_or_else(|| BenchError::failed("PostgreSQL", "no server programs are installed"))?;
-    let cluster = Cluster::start(&bin, "scram-sha-256").map_err(BenchError::io("PostgreSQL"))?;
+    let bin = bins().pop().ok_or_else(|| BenchError::failed("PostgreSQL", "no server programs are installed"))?;
+    let cluster = Cluster::start(&bin);
     let mut bare = BareDriver::connect(&cluster.url()).await?;
     bare.prepare(&[FIXTURE, "VACUUM ANALYZE fixture"]).await?;
     let server = e2e::server::Server::start(&study.sheaf, &[&cluster.url()]).map_err(BenchError::io("sheaf"))?;

@@ -27,7 +27,9 @@ pub fn StatusLine() -> impl IntoView {
     );
     let rows = move || {
         let slot = slot().filter(|slot| slot.running.with(Option::is_none))?;
-        slot.outcome.with(|outcome| outcome.as_ref().and_then(Outcome::words)).or_else(|| slot.status().map(|status| words::rows_of(&status)))
+        slot.outcome
+            .with(|outcome| outcome.as_ref().and_then(Outcome::words))
+            .or_else(|| slot.status().map(|status| words::rows_of(&status)))
     };
     let failed = move || slot().is_some_and(|slot| slot.outcome.with(|outcome| outcome.as_ref().is_some_and(Outcome::is_failure)));
     let selection =

@@ -1,21 +1,20 @@
 //! Disposable PostgreSQL clusters: made, started and stopped by the tests, one for each version found.
-//!
-//! Invariant: nothing of the machine's own clusters is touched. The server listens on a free loopback port and a socket in a folder
-//! of its own, and both end with the test process, however that ends.
 
-use std::io::{BufRead, BufReader, Write};
+use crate::keeper::{Keeper, as_user, folder, free_port, give, run};
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
 /// Roles of every cluster besides the superuser `postgres` (trusted); `md5_user` and `scram_user` have the password [`PASSWORD`],
 /// and so has `clear_user`, who sends it in the clear.
 pub const PASSWORD: &str = "pä55 word";
 
-/// Ends the server and removes its folder when its input closes, which it does when the test process is gone.
-const KEEPER: &str = r#"folder=$1; shift; "$@" & server=$!; cat >/dev/null; kill -QUIT $server; wait $server; rm -rf "$folder""#;
+/// A user who needs [`PASSWORD`] to get in.
+pub const USER: &str = "scram_user";
 
 /// One running server.
+#[derive(Debug)]
 pub struct Cluster {
     /// Where its programs are.
     pub bin: PathBuf,
@@ -23,8 +22,7 @@ pub struct Cluster {
     pub folder: PathBuf,
     /// On 127.0.0.1.
     pub port: u16,
-    input: Option<ChildStdin>,
-    keeper: Child,
+    keeper: Keeper,
 }
 
 /// The clusters of this test binary, started when first asked for.
@@ -47,28 +45,24 @@ pub fn bins() -> Vec<PathBuf> {
     }
     let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let mut bins: Vec<PathBuf> = versions.map(|version| version.path().join("bin")).filter(|bin| bin.join("postgres").exists()).collect();
-    bins.sort();
+    // Oldest version first.
+    bins.sort_by_key(|bin| bin.parent().and_then(|version| version.file_name()?.to_str()?.parse::<u32>().ok()));
     bins
 }
 
 impl Cluster {
     /// Makes and starts one.
     pub fn start(bin: &Path) -> Self {
-        let folder = tempfile::Builder::new().prefix("sheaf-pg-").tempdir().unwrap().keep();
-        let user = unprivileged();
-        if let Some(user) = user {
-            run(Command::new("chown").arg(user).arg(&folder));
-        }
+        let folder = folder("sheaf-pg-");
         let data = folder.join("data");
-        let mut initdb = as_user(user, &bin.join("initdb"));
+        let mut initdb = as_user(&bin.join("initdb"));
         initdb.args(["--no-sync", "--auth=trust", "--username=postgres", "--encoding=UTF8", "--locale=C", "-D"]).arg(&data);
         run(&mut initdb);
         std::fs::write(data.join("pg_hba.conf"), HBA).unwrap();
-        let tls = certificates(&folder, user);
-        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let (input, mut keeper) = keep(&folder, &data, bin, user, port, tls);
-        wait_until_ready(&mut keeper);
-        let cluster = Self { bin: bin.to_owned(), folder, port, input: Some(input), keeper };
+        let has_tls = certificates(&folder);
+        let port = free_port();
+        let keeper = Keeper::start(&folder, &server(&folder, &data, bin, port, has_tls), "QUIT", "ready to accept connections");
+        let cluster = Self { bin: bin.to_owned(), folder, port, keeper };
         cluster.psql("postgres", SET_UP);
         cluster
     }
@@ -92,15 +86,28 @@ impl Cluster {
 
     /// Ends the server at once, as a crash would.
     pub fn stop(mut self) {
-        drop(self.input.take());
-        let _ = self.keeper.wait();
+        self.keeper.stop();
+    }
+
+    /// The URL of its database `postgres` for the superuser, who needs no password.
+    pub fn url(&self) -> String {
+        format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)
     }
 }
 
-impl Drop for Cluster {
-    fn drop(&mut self) {
-        drop(self.input.take());
+fn server(folder: &Path, data: &Path, bin: &Path, port: u16, has_tls: bool) -> Command {
+    let mut server = as_user(&bin.join("postgres"));
+    server.arg("-D").arg(data).args(["-F", "-p", &port.to_string(), "-k"]).arg(folder);
+    for setting in ["listen_addresses=127.0.0.1", "max_connections=60", "lc_messages=C", "full_page_writes=off", "timezone=Europe/Berlin"] {
+        server.args(["-c", setting]);
     }
+    if has_tls {
+        for (setting, file) in [("ssl_cert_file", "server.crt"), ("ssl_key_file", "server.key")] {
+            server.arg("-c").arg(format!("{setting}={}", folder.join(file).display()));
+        }
+        server.args(["-c", "ssl=on"]);
+    }
+    server
 }
 
 const HBA: &str = "local all all trust
@@ -121,67 +128,8 @@ CREATE ROLE tls_user LOGIN PASSWORD 'pä55 word';
 CREATE ROLE clear_user LOGIN PASSWORD 'pä55 word';
 ";
 
-/// A server refuses to run as root: another user then, who owns nothing else here.
-fn unprivileged() -> Option<&'static str> {
-    let me = Command::new("id").arg("-u").output().unwrap();
-    if me.stdout.trim_ascii() != b"0" {
-        return None;
-    }
-    let exists = |user: &&str| Command::new("id").arg(user).stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap().success();
-    ["postgres", "nobody"].into_iter().find(exists)
-}
-
-fn as_user(user: Option<&str>, program: &Path) -> Command {
-    match user {
-        None => Command::new(program),
-        Some(user) => {
-            let mut command = Command::new("setpriv");
-            command.arg("--reuid").arg(user).args(["--clear-groups", "--"]).arg(program);
-            command
-        }
-    }
-}
-
-fn run(command: &mut Command) {
-    let output = command.current_dir("/").env("LC_ALL", "C").stdin(Stdio::null()).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{command:?} failed: {said}{}", String::from_utf8_lossy(&output.stdout));
-}
-
-fn keep(folder: &Path, data: &Path, bin: &Path, user: Option<&str>, port: u16, tls: bool) -> (ChildStdin, Child) {
-    let server = as_user(user, &bin.join("postgres"));
-    let mut keeper = Command::new("sh");
-    keeper.args(["-c", KEEPER, "sh"]).arg(folder).arg(server.get_program()).args(server.get_args());
-    keeper.arg("-D").arg(data).args(["-F", "-p", &port.to_string(), "-k"]).arg(folder);
-    for setting in ["listen_addresses=127.0.0.1", "max_connections=60", "lc_messages=C", "full_page_writes=off", "timezone=Europe/Berlin"] {
-        keeper.args(["-c", setting]);
-    }
-    if tls {
-        for (setting, file) in [("ssl_cert_file", "server.crt"), ("ssl_key_file", "server.key")] {
-            keeper.arg("-c").arg(format!("{setting}={}", folder.join(file).display()));
-        }
-        keeper.args(["-c", "ssl=on"]);
-    }
-    let mut child = keeper.current_dir("/").stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    (child.stdin.take().unwrap(), child)
-}
-
-/// The server says so on its error output, which is read to its end so that it never blocks.
-fn wait_until_ready(keeper: &mut Child) {
-    let mut lines = BufReader::new(keeper.stderr.take().unwrap()).lines();
-    let mut said = String::new();
-    loop {
-        let line = lines.next().unwrap_or_else(|| panic!("the server did not start:\n{said}")).unwrap();
-        if line.contains("ready to accept connections") {
-            break;
-        }
-        said = said + &line + "\n";
-    }
-    std::thread::spawn(move || lines.for_each(drop));
-}
-
 /// An authority, and a certificate of it for the name `localhost`, not for the address. False where there is no `openssl`.
-fn certificates(folder: &Path, user: Option<&str>) -> bool {
+fn certificates(folder: &Path) -> bool {
     if Command::new("openssl").arg("version").output().is_err() {
         return false;
     }
@@ -194,8 +142,7 @@ fn certificates(folder: &Path, user: Option<&str>) -> bool {
     let signer = format!("-CA {} -CAkey {} -CAcreateserial", at("ca.crt"), at("ca.key"));
     openssl(&format!("x509 -req -days 30 -in {} {signer} -extfile {} -out {}", at("leaf.csr"), at("leaf.ext"), at("server.crt")));
     run(Command::new("chmod").args(["600", &at("server.key")]));
-    if let Some(user) = user {
-        run(Command::new("chown").arg(user).args([at("server.key"), at("server.crt")]));
-    }
+    give(&folder.join("server.key"));
+    give(&folder.join("server.crt"));
     true
 }
