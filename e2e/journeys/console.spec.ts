@@ -104,6 +104,26 @@ test("a value is shown exactly, and copied exactly", async ({ workbench: w, page
   expect(copied.trimEnd().split("\n").at(-1)).toBe('9007199254740993\t\t\tNULL\t"a\tb"');
 });
 
+test("the cell viewer: JSON folds and keeps its digits, bytes that only begin like a picture are shown in hexadecimal", async ({ workbench: w, page }) => {
+  await w.execute(`SELECT '{"n": 9007199254740993.10, "list": [1, 2, {"deep": null}]}' AS doc, x'89504e470d0a1a0a00ff' AS blob, hex(zeroblob(700000)) AS long`);
+  const viewer = page.getByRole("dialog", { name: "Cell" });
+  await w.cell(1, 1).dblclick();
+  await expect(viewer).toContainText("9007199254740993.10");
+  const list = viewer.getByRole("button", { name: '"list"' });
+  await list.click();
+  await expect(list).toHaveAttribute("aria-expanded", "false");
+  await expect(viewer).not.toContainText("deep");
+  await expect(viewer).toContainText('"list": [ 3 ]');
+  await list.click();
+  await expect(viewer).toContainText("deep");
+  await w.cell(1, 2).click();
+  await expect(viewer).toContainText("The bytes begin like a picture but are none");
+  await expect(viewer).toContainText("00000000  89 50 4e 47 0d 0a 1a 0a  00 ff");
+  await expect(viewer).toContainText("10 bytes");
+  await page.keyboard.press("ArrowRight");
+  await expect(viewer).toContainText("1,400,000 characters, 1,400,000 bytes");
+});
+
 test("text in a result is never markup", async ({ workbench: w, page }) => {
   await w.execute(`SELECT '<img src=x onerror="document.title=1">' AS "<script>document.title=2</script>"`);
   await expect(w.cell(1, 1)).toHaveText('<img src=x onerror="document.title=1">');

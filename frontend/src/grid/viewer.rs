@@ -3,10 +3,13 @@
 //! Invariant: values reach the document as text nodes, or as a picture by a `blob:` address that is given back with the panel.
 
 pub mod content;
+pub mod json;
 mod picture;
 
+use super::ui::grouped;
 use super::view::Grid;
-use content::{beginning, bytes_text, hex_lines, is_json, laid_out, picture_type};
+use content::{beginning, bytes_text, hex_lines, is_json, picture_type};
+use json::JsonTree;
 use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -54,11 +57,11 @@ impl Reading {
     }
 }
 
-fn readings(value: &Value) -> Vec<Reading> {
+fn readings(value: &Value, no_picture: bool) -> Vec<Reading> {
     match value {
         Value::Text(text) if is_json(text) => vec![Reading::LaidOut, Reading::AsIs],
         Value::Text(_) => vec![Reading::AsIs],
-        Value::Bytes(bytes) if picture_type(bytes).is_some() => vec![Reading::Picture, Reading::Hex],
+        Value::Bytes(bytes) if !no_picture && picture_type(bytes).is_some() => vec![Reading::Picture, Reading::Hex],
         Value::Bytes(_) => vec![Reading::Hex],
         _ => Vec::new(),
     }
@@ -66,13 +69,15 @@ fn readings(value: &Value) -> Vec<Reading> {
 
 fn length(value: &Value) -> Option<String> {
     match value {
-        Value::Text(text) => {
-            let chars = text.chars().count();
-            Some(format!("{chars} {}, {}", if chars == 1 { "character" } else { "characters" }, bytes_text(text.len())))
-        }
-        Value::Bytes(bytes) => Some(bytes_text(bytes.len())),
+        Value::Text(text) => Some(format!("{}, {}", counted(text.chars().count(), "character"), counted(text.len(), "byte"))),
+        Value::Bytes(bytes) => Some(counted(bytes.len(), "byte")),
         _ => None,
     }
+}
+
+/// `1 byte`, `1,234,567 bytes`.
+fn counted(number: usize, what: &str) -> String {
+    format!("{} {what}{}", grouped(number as u64), if number == 1 { "" } else { "s" })
 }
 
 impl Grid {
@@ -137,12 +142,15 @@ pub fn CellViewer(
     let chosen = RwSignal::new(None::<Reading>);
     let all = RwSignal::new(false);
     let copied = RwSignal::new(false);
+    // The bytes begin like a picture, but the browser found none in them.
+    let no_picture = RwSignal::new(false);
     let body = NodeRef::<html::Div>::new();
     Effect::new(move |_| {
         grid.ui.active.track();
         grid.ui.pages.track();
         all.set(false);
         copied.set(false);
+        no_picture.set(false);
         grid.read_active(value);
     });
     Effect::new(move |_| {
@@ -150,7 +158,7 @@ pub fn CellViewer(
             let _ = body.focus();
         }
     });
-    let offered = Memo::new(move |_| value.with(readings));
+    let offered = Memo::new(move |_| value.with(|value| readings(value, no_picture.get())));
     let reading = Memo::new(move |_| {
         let offered = offered.get();
         chosen.get().filter(|chosen| offered.contains(chosen)).or(offered.first().copied())
@@ -183,7 +191,7 @@ pub fn CellViewer(
             view! { <div class="viewer-readings" role="group" aria-label="Show as">{offered.into_iter().map(button).collect_view()}</div> }
         })
     };
-    let shown = move || show(&value.get(), reading.get(), all);
+    let shown = move || show(&value.get(), reading.get(), all, no_picture);
     let nothing_to_copy = move || !value.with(|value| matches!(value, Value::Text(_) | Value::Bytes(_)));
     view! {
         <aside class="viewer" role="dialog" aria-label="Cell"
@@ -213,17 +221,17 @@ pub fn CellViewer(
     }
 }
 
-fn show(value: &Value, reading: Option<Reading>, all: RwSignal<bool>) -> AnyView {
+fn show(value: &Value, reading: Option<Reading>, all: RwSignal<bool>, no_picture: RwSignal<bool>) -> AnyView {
     match (value, reading) {
         (Value::Loading, _) => view! { <p class="viewer-word">"Reading the value"</p> }.into_any(),
         (Value::Failed(sentence), _) => view! { <p class="viewer-word failed" role="alert">{sentence.clone()}</p> }.into_any(),
         (Value::Null, _) => view! { <p class="viewer-word"><span class="null-mark" role="img" aria-label="NULL"></span></p> }.into_any(),
-        (Value::Text(text), Some(Reading::LaidOut)) => show_text(laid_out(text), all),
+        (Value::Text(text), Some(Reading::LaidOut)) => view! { <JsonTree text=text.to_string() all /> }.into_any(),
         (Value::Text(text), _) if text.is_empty() => view! { <p class="viewer-word">"Empty text"</p> }.into_any(),
         (Value::Text(text), _) => show_text(text.to_string(), all),
-        (Value::Bytes(bytes), Some(Reading::Picture)) => view! { <Picture bytes=bytes.clone() /> }.into_any(),
+        (Value::Bytes(bytes), Some(Reading::Picture)) => view! { <Picture bytes=bytes.clone() broken=no_picture /> }.into_any(),
         (Value::Bytes(bytes), _) if bytes.is_empty() => view! { <p class="viewer-word">"No bytes"</p> }.into_any(),
-        (Value::Bytes(bytes), _) => show_hex(bytes),
+        (Value::Bytes(bytes), _) => show_hex(bytes, no_picture.get()),
     }
 }
 
@@ -243,13 +251,15 @@ fn show_text(text: String, all: RwSignal<bool>) -> AnyView {
     .into_any()
 }
 
-fn show_hex(bytes: &[u8]) -> AnyView {
+fn show_hex(bytes: &[u8], no_picture: bool) -> AnyView {
     let head = bytes.get(..HEX_BYTES.min(bytes.len())).unwrap_or(bytes);
     let rest = (head.len() < bytes.len()).then(|| {
         let told = format!("The first {} of {}", bytes_text(head.len()), bytes_text(bytes.len()));
         view! { <p class="viewer-more">{told}</p> }
     });
+    let fault = no_picture.then(|| view! { <p class="viewer-word viewer-fault">"The bytes begin like a picture but are none"</p> });
     view! {
+        {fault}
         <pre class="viewer-text hex">{hex_lines(head)}</pre>
         {rest}
     }

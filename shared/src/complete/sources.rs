@@ -457,7 +457,14 @@ fn schemas(offers: &mut Offers<'_>) {
     for (_, target) in best {
         let Target::Schema(at) = target else { continue };
         let weight = if is_value { -30 } else { 10 } - if offers.is_system(at) { 20 } else { 0 };
-        offers.add_of(at, index.target_name(target).to_owned(), SuggestionKind::Schema, weight, Detail::Text("schema".to_owned()), Insert::Name);
+        offers.add_of(
+            at,
+            index.target_name(target).to_owned(),
+            SuggestionKind::Schema,
+            weight,
+            Detail::Text("schema".to_owned()),
+            Insert::Name,
+        );
     }
 }
 

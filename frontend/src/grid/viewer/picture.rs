@@ -16,10 +16,9 @@ fn address(bytes: &[u8]) -> Option<String> {
     Url::create_object_url_with_blob(&blob).ok()
 }
 
-/// A picture, or a word that it is none.
+/// A picture; `broken` is set where the bytes are none.
 #[component]
-pub fn Picture(bytes: Arc<[u8]>) -> impl IntoView {
-    let broken = RwSignal::new(false);
+pub fn Picture(bytes: Arc<[u8]>, broken: RwSignal<bool>) -> impl IntoView {
     let size = RwSignal::new(None::<(u32, u32)>);
     let address = address(&bytes);
     let given_back = address.clone();
@@ -33,9 +32,7 @@ pub fn Picture(bytes: Arc<[u8]>) -> impl IntoView {
         size.set(Some((picture.natural_width(), picture.natural_height())));
     };
     view! {
-        <Show when=move || !broken.get() fallback=|| view! { <p class="viewer-word failed">"The bytes begin like a picture but are none"</p> }>
             <img class="viewer-picture" alt="The value as a picture" src=address.clone() on:load=measure on:error=move |_| broken.set(true) />
             <p class="viewer-more">{move || size.get().map(|(width, height)| format!("{width} × {height} px"))}</p>
-        </Show>
     }
 }
