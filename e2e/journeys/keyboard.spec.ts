@@ -34,3 +34,23 @@ test("the keyboard alone: write, complete, run, walk the result, read a cell, co
   await expect(palette).toBeHidden();
   await expect(page.getByRole("tablist", { name: "Consoles" }).getByRole("tab")).toHaveCount(2);
 });
+
+test("the palette lists what can be done now, and nothing else", async ({ workbench: w, page }) => {
+  const palette = page.getByRole("dialog", { name: "Command palette" });
+  const offered = async (word: string) => {
+    await page.keyboard.press("Control+Shift+p");
+    await page.keyboard.type(word);
+    const titles = await palette.getByRole("option").allInnerTexts();
+    await page.keyboard.press("Escape");
+    await expect(palette).toBeHidden();
+    return titles.map((title) => title.split("\n")[0]!.trim());
+  };
+  expect(await offered("commit")).not.toContain("Commit the transaction");
+  expect(await offered("cancel")).not.toContain("Cancel what runs");
+  await w.execute("BEGIN");
+  await expect(w.status).toContainText("Transaction open");
+  expect(await offered("commit")).toContain("Commit the transaction");
+  expect(await offered("roll")).toContain("Roll the transaction back");
+  await w.execute("ROLLBACK");
+  await expect(w.status).not.toContainText("Transaction open");
+});

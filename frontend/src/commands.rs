@@ -8,6 +8,7 @@ pub use chord::{Chord, key};
 
 use crate::flows::{browse, run, tabs};
 use crate::state::Workbench;
+use crate::state::consoles::Console;
 use crate::state::dialogs::Dialog;
 use crate::state::theme::Theme;
 use crate::ui;
@@ -25,28 +26,40 @@ pub struct Command {
     pub keys: Option<Chord>,
     /// What it does; none where the key is handled by what has the focus (the editor, the grid).
     pub run: Option<fn(Workbench)>,
+    /// Whether there is something for it to do now; the palette leaves out what has nothing.
+    pub fits: fn(Workbench) -> bool,
 }
 
 const fn command(id: &'static str, title: &'static str, group: &'static str, keys: Option<Chord>, run: fn(Workbench)) -> Command {
-    Command { id, title, group, keys, run: Some(run) }
+    Command { id, title, group, keys, run: Some(run), fits: |_| true }
 }
 
 const fn inside(id: &'static str, title: &'static str, group: &'static str, keys: Chord) -> Command {
-    Command { id, title, group, keys: Some(keys), run: None }
+    Command { id, title, group, keys: Some(keys), run: None, fits: |_| true }
+}
+
+impl Command {
+    const fn only_when(self, fits: fn(Workbench) -> bool) -> Self {
+        Self { fits, ..self }
+    }
 }
 
 /// The table.
 pub const COMMANDS: &[Command] = &[
-    command("run.statement", "Run statement", "Run", Some(key("Enter").ctrl()), |w| with_editor(w, |editor| editor.run_statement.run(()))),
-    command("run.script", "Run script", "Run", Some(key("Enter").ctrl().shift()), |w| with_editor(w, |editor| editor.run_script.run(()))),
-    command("run.cancel", "Cancel what runs", "Run", Some(key("Escape")), cancel),
+    command("run.statement", "Run statement", "Run", Some(key("Enter").ctrl()), |w| with_editor(w, |editor| editor.run_statement.run(())))
+        .only_when(at_rest),
+    command("run.script", "Run script", "Run", Some(key("Enter").ctrl().shift()), |w| with_editor(w, |editor| editor.run_script.run(())))
+        .only_when(at_rest),
+    command("run.cancel", "Cancel what runs", "Run", Some(key("Escape")), cancel).only_when(|w| shown(w, |console| console.slot.busy())),
     command("result.read_to_end", "Read the result to its end", "Run", None, |w| {
         if let Some(console) = w.consoles.shown_untracked() {
             run::read_to_end(w, console);
         }
-    }),
-    command("transaction.commit", "Commit the transaction", "Run", None, |w| end_transaction(w, "COMMIT")),
-    command("transaction.roll_back", "Roll the transaction back", "Run", None, |w| end_transaction(w, "ROLLBACK")),
+    })
+    .only_when(|w| shown(w, |console| console.slot.has_rest())),
+    command("transaction.commit", "Commit the transaction", "Run", None, |w| end_transaction(w, "COMMIT")).only_when(in_transaction),
+    command("transaction.roll_back", "Roll the transaction back", "Run", None, |w| end_transaction(w, "ROLLBACK"))
+        .only_when(in_transaction),
     command("open.anything", "Open anything…", "Go", Some(key("P").ctrl()), |w| w.dialogs.show(Dialog::Open)),
     command("open.palette", "Show all commands", "Go", Some(key("P").ctrl().shift()), |w| w.dialogs.show(Dialog::Palette)),
     command("focus.explorer", "Go to the explorer", "Go", Some(key("1").alt()), focus_explorer),
@@ -69,9 +82,10 @@ pub const COMMANDS: &[Command] = &[
         if let Some(active) = w.consoles.active.get_untracked() {
             tabs::close(w, &active);
         }
-    }),
-    command("console.next", "Next console", "Consoles", Some(key(".").alt()), |w| tabs::step(w, 1)),
-    command("console.previous", "Previous console", "Consoles", Some(key(",").alt()), |w| tabs::step(w, -1)),
+    })
+    .only_when(|w| shown(w, |_| true)),
+    command("console.next", "Next console", "Consoles", Some(key(".").alt()), |w| tabs::step(w, 1)).only_when(several_consoles),
+    command("console.previous", "Previous console", "Consoles", Some(key(",").alt()), |w| tabs::step(w, -1)).only_when(several_consoles),
     command("connection.new", "New connection…", "Connections", None, |w| w.dialogs.show(Dialog::Connection(None))),
     command("connection.edit", "Edit the console's connection…", "Connections", None, |w| {
         if let Some(id) = w.consoles.shown_untracked().and_then(|console| console.connection.get_untracked()) {
@@ -157,6 +171,23 @@ fn with_editor(w: Workbench, act: impl FnOnce(crate::state::consoles::EditorReac
     if let Some(editor) = w.consoles.shown_untracked().and_then(|console| console.editor.get_untracked()) {
         act(editor);
     }
+}
+
+/// The shown console is of that kind.
+fn shown(w: Workbench, is: fn(Console) -> bool) -> bool {
+    w.consoles.shown_untracked().is_some_and(|console| untrack(|| is(console)))
+}
+
+fn at_rest(w: Workbench) -> bool {
+    shown(w, |console| console.slot.running.with(Option::is_none))
+}
+
+fn in_transaction(w: Workbench) -> bool {
+    shown(w, |console| console.slot.in_transaction.get() && console.slot.running.with(Option::is_none))
+}
+
+fn several_consoles(w: Workbench) -> bool {
+    w.consoles.list.with_untracked(Vec::len) > 1
 }
 
 fn cancel(w: Workbench) {

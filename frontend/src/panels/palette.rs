@@ -15,8 +15,9 @@ use shared::wire::catalog::RelationKind;
 pub fn Palette() -> impl IntoView {
     let w = Workbench::here();
     let mac = on_mac();
-    let choices = Signal::derive(move || {
-        let runnable = COMMANDS.iter().filter_map(|command| Some((command, command.run?)));
+    // As it is when the palette opens: a row that comes or goes under the finger would be taken for another.
+    let choices = StoredValue::new({
+        let runnable = COMMANDS.iter().filter(|command| (command.fits)(w)).filter_map(|command| Some((command, command.run?)));
         runnable
             .map(|(command, run)| Choice {
                 glyph: glyph_of(command.group),
@@ -27,6 +28,7 @@ pub fn Palette() -> impl IntoView {
             })
             .collect::<Vec<_>>()
     });
+    let choices = Signal::derive(move || choices.get_value());
     let close = Callback::new(move |()| w.dialogs.close());
     view! {
         <Modal label="Command palette" class="picker" headed=false on_close=close>

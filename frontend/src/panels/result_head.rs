@@ -7,7 +7,6 @@ use crate::state::messages::Kind;
 use crate::state::words;
 use crate::ui::icon::{Glyph, Icon};
 use leptos::prelude::*;
-use shared::wire::run::RunState;
 
 /// The strip.
 #[component]
@@ -19,8 +18,7 @@ pub fn ResultHead(
     let status = Memo::new(move |_| console.slot.status());
     let rows = move || status.with(|status| status.as_ref().map(words::rows_of));
     let sql = move || console.slot.result.with(|shown| shown.as_ref().map(|shown| shown.sql.to_string()).unwrap_or_default());
-    let waits =
-        move || status.with(|status| status.as_ref().is_some_and(|status| status.state == RunState::Paused && !status.reading_to_end));
+    let waits = move || console.slot.has_rest();
     let reading = move || console.slot.reading();
     let progress =
         move || status.with(|status| status.as_ref().map(|status| format!("{} read", words::rows(status.rows_ready))).unwrap_or_default());

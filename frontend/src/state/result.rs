@@ -138,6 +138,11 @@ impl RunSlot {
         self.running.with(Option::is_some) || self.reading()
     }
 
+    /// The database holds more rows of the shown result, and nobody reads them; followed.
+    pub fn has_rest(self) -> bool {
+        self.status().is_some_and(|status| status.state == RunState::Paused && !status.reading_to_end)
+    }
+
     /// The rest of the result is being read; followed.
     pub fn reading(self) -> bool {
         let status = self.result.with(|shown| shown.as_ref().map(|shown| shown.status.clone()));
