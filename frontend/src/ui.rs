@@ -1,7 +1,6 @@
 //! Pieces that views are made of. They know nothing of runs, connections or consoles.
 
 pub mod dialog;
-pub mod fuzzy;
 pub mod icon;
 pub mod menu;
 pub mod picker;

@@ -11,6 +11,7 @@ pub mod sources;
 
 pub use context::{Context, Place, context_at};
 pub use index::{CatalogIndex, Hit, HitKind};
+pub use rank::pick;
 
 use crate::sql::dialects::dialect;
 use crate::wire::connection::EngineKind;

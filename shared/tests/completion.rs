@@ -1,7 +1,7 @@
 //! Completion against the texts people write. `|` is the cursor. Case ids: A… of the collected reports.
 #![cfg(test)]
 
-use shared::complete::{Asked, CatalogIndex, Suggestion, SuggestionKind, Suggestions, suggest, suggest_in};
+use shared::complete::{Asked, CatalogIndex, Suggestion, SuggestionKind, Suggestions, pick, suggest, suggest_in};
 use shared::wire::catalog::{Catalog, Column, ForeignKey, Relation, RelationKind, Routine, Schema};
 use shared::wire::connection::EngineKind::{self, Postgres, Sqlite};
 
@@ -392,6 +392,20 @@ fn a10_the_work_for_one_key_is_bounded_at_any_size() {
     // The letters' masks leave out most names before any is compared.
     let found = suggest(&index, "SELECT * FROM invpay", 20, Postgres);
     assert!(found.effort.scored * 5 < found.effort.scanned, "{:?}", found.effort);
+}
+
+#[test]
+fn any_list_is_searched_by_the_same_match() {
+    let best = |typed: &str, names: &[&str]| {
+        pick(typed, names.iter().copied(), 10).first().and_then(|(at, _)| names.get(*at)).map(|name| (*name).to_owned())
+    };
+    assert_eq!(best("oi", &["coins", "order_items", "voices"]).as_deref(), Some("order_items"));
+    assert_eq!(best("orders", &["order_items_s", "orders", "preorders"]).as_deref(), Some("orders"));
+    assert_eq!(best("new con", &["Next console", "New console"]).as_deref(), Some("New console"));
+    assert_eq!(best("orders shop", &["orders", "shop_orders_shop"]).as_deref(), Some("shop_orders_shop"));
+    assert_eq!(best("xyz", &["orders"]), None);
+    assert_eq!(pick("ro", ["run", "role"].into_iter(), 10), [(1, vec![0, 1])]);
+    assert_eq!(pick(" ", ["b", "a", "c"].into_iter(), 2), [(0, vec![]), (1, vec![])]);
 }
 
 #[test]

@@ -51,7 +51,8 @@ fn glyph_of(group: &str) -> Glyph {
 #[component]
 pub fn OpenAnything() -> impl IntoView {
     let w = Workbench::here();
-    let choices = Signal::derive(move || anything(w));
+    // Made once for many letters typed: a catalog may have ten thousand names.
+    let choices = Memo::new_with_compare(move |_| anything(w), |_, _| true);
     let close = Callback::new(move |()| w.dialogs.close());
     view! {
         <Modal label="Open anything" class="picker" headed=false on_close=close>

@@ -1,9 +1,9 @@
 //! A field and a list under it: type a few letters, walk with the arrows, take with Enter.
 
-use super::fuzzy;
 use super::icon::{Glyph, Icon};
 use leptos::html;
 use leptos::prelude::*;
+use shared::complete::pick;
 
 /// One thing to pick.
 #[derive(Clone)]
@@ -42,12 +42,8 @@ pub fn Picker(
         move |_| {
             let pattern = pattern.get();
             choices.with(|all| {
-                let mut scored: Vec<(i32, usize)> =
-                    all.iter().enumerate().filter_map(|(n, one)| Some((fuzzy::score(&pattern, &one.title)?, n))).collect();
-                if !pattern.trim().is_empty() {
-                    scored.sort_by_key(|(score, n)| (-score, *n));
-                }
-                scored.into_iter().take(DRAWN).filter_map(|(_, n)| all.get(n).cloned()).collect::<Vec<_>>()
+                let best = pick(&pattern, all.iter().map(|one| one.title.as_str()), DRAWN);
+                best.into_iter().filter_map(|(n, matched)| Some((all.get(n).cloned()?, matched))).collect::<Vec<_>>()
             })
         },
         |_, _| true,
@@ -59,7 +55,7 @@ pub fn Picker(
         }
     });
     let take = move |n: usize| {
-        if let Some(choice) = found.with_untracked(|found| found.get(n).cloned()) {
+        if let Some((choice, _)) = found.with_untracked(|found| found.get(n).cloned()) {
             on_done.run(());
             choice.run.run(());
         }
@@ -103,7 +99,7 @@ pub fn Picker(
         </div>
         <div id="picker-list" class="picker-list" role="listbox" aria-label=label>
             {move || {
-                found.get().into_iter().enumerate().map(|(n, choice)| {
+                found.get().into_iter().enumerate().map(|(n, (choice, matched))| {
                     view! {
                         <div
                             id=id(n)
@@ -114,7 +110,7 @@ pub fn Picker(
                             on:click=move |_| take(n)
                         >
                             <Icon glyph=choice.glyph />
-                            <span class="picker-title">{choice.title}</span>
+                            <span class="picker-title">{marked(&choice.title, &matched)}</span>
                             <span class=if choice.is_key { "picker-keys" } else { "picker-aside" }>{choice.aside}</span>
                         </div>
                     }
@@ -123,4 +119,17 @@ pub fn Picker(
         </div>
         <p class="picker-empty" hidden=move || found.with(|found| !found.is_empty())>{empty}</p>
     }
+}
+
+/// A title with the characters that were typed marked.
+fn marked(title: &str, matched: &[u32]) -> Vec<AnyView> {
+    let mut parts: Vec<(bool, String)> = Vec::new();
+    for (at, character) in (0u32..).zip(title.chars()) {
+        let hit = matched.contains(&at);
+        match parts.last_mut() {
+            Some((same, part)) if *same == hit => part.push(character),
+            _ => parts.push((hit, character.to_string())),
+        }
+    }
+    parts.into_iter().map(|(hit, part)| if hit { view! { <b>{part}</b> }.into_any() } else { part.into_any() }).collect()
 }

@@ -128,6 +128,32 @@ pub(super) fn rank_names<T: Copy>(typed: &str, names: Vec<(String, Scored, T)>, 
     best.map(|(name, _, target)| (*target, matched(typed, name))).collect()
 }
 
+/// The names of any list that fit what was typed, best first: their places in the list, and those of the matched characters in each.
+/// White space counts where it stands in the name as it was typed; else it is passed over.
+pub fn pick<'a>(typed: &str, names: impl Iterator<Item = &'a str> + Clone, limit: usize) -> Vec<(usize, Vec<u32>)> {
+    let typed = fold(typed.trim());
+    if typed.is_empty() {
+        return (0..names.count().min(limit)).map(|at| (at, Vec::new())).collect();
+    }
+    let found = pick_folded(&typed, names.clone(), limit);
+    if !found.is_empty() || !typed.contains(char::is_whitespace) {
+        return found;
+    }
+    pick_folded(&typed.split_whitespace().collect::<String>(), names, limit)
+}
+
+fn pick_folded<'a>(typed: &str, names: impl Iterator<Item = &'a str>, limit: usize) -> Vec<(usize, Vec<u32>)> {
+    let asked = mask(typed);
+    let scored = names.enumerate().filter_map(|(at, name)| {
+        let folded = fold(name);
+        (mask(&folded) & asked == asked).then(|| cheap_score(typed.as_bytes(), folded.as_bytes()).map(|score| (name, Scored(score), at)))?
+    });
+    let mut best: Vec<(&str, Scored, usize)> = scored.collect();
+    best.sort_by_key(|(_, score, _)| std::cmp::Reverse(*score));
+    best.truncate(limit.max(RANKED_MAX));
+    rank_names(typed, best.into_iter().map(|(name, score, at)| (name.to_owned(), score, at)).collect(), limit)
+}
+
 /// Scores many names against one typed text.
 fn with_needle(typed: &str, each: impl FnOnce(&mut dyn FnMut(&str) -> Option<i32>)) {
     MATCHER.with_borrow_mut(|matcher| {
