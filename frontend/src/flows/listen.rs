@@ -1,6 +1,6 @@
 //! The event stream of this window: news of its runs, and the sign that the server lives.
 
-use super::run::say;
+use super::run::say_end;
 use super::{browse, tabs};
 use crate::api;
 use crate::state::Workbench;
@@ -84,14 +84,16 @@ pub fn take_in(w: Workbench, news: RunStatus) {
 }
 
 fn tell(console: Console, news: &RunStatus) {
-    let reason = news.problem.as_ref().map(|problem| problem.message.clone());
+    let reason = news.problem.as_ref();
     match news.state {
-        RunState::Cancelled => say(console, Kind::Warning, "Cancelled: the rows that were read stay", reason),
+        RunState::Cancelled => say_end(console, Kind::Warning, "Cancelled: the rows that were read stay", reason),
         // The rest was given up for the statement that runs now: the rows say so, nothing happened that needs telling.
         RunState::Partial if console.slot.running.with_untracked(Option::is_some) => {}
-        RunState::Partial => say(console, Kind::Warning, "The result is not whole", reason),
-        RunState::Unknown => say(console, Kind::Error, "The link to the database was lost: what the statement did is not known", reason),
-        RunState::Rejected => say(console, Kind::Error, "The database stopped the statement", reason),
+        RunState::Partial => say_end(console, Kind::Warning, "The result is not whole", reason),
+        RunState::Unknown => {
+            say_end(console, Kind::Error, "The link to the database was lost: what the statement did is not known", reason)
+        }
+        RunState::Rejected => say_end(console, Kind::Error, "The database stopped the statement", reason),
         RunState::Running | RunState::Paused | RunState::Done => {}
     }
 }

@@ -110,6 +110,23 @@ pub fn say(console: Console, kind: Kind, text: &str, more: Option<String>) {
     });
 }
 
+/// Adds an entry about how a run ended, with all that the database said of it.
+pub fn say_end(console: Console, kind: Kind, text: &str, problem: Option<&Problem>) {
+    let more = problem.map(|problem| [vec![problem.message.clone()], further_words(problem)].concat()).unwrap_or_default();
+    console.messages.push(Message { number: 0, at: wall_time(), kind, text: text.to_owned(), more, statement: None, mark: None });
+}
+
+/// What a problem says beside its sentence, a line each.
+fn further_words(problem: &Problem) -> Vec<String> {
+    let mut more: Vec<String> = problem.detail.iter().cloned().collect();
+    more.extend(problem.hint.as_ref().map(|hint| format!("Hint: {hint}")));
+    more.extend(problem.sqlstate.as_ref().map(|code| format!("Code {code}")));
+    if let Some(id) = problem.request_id.as_ref().filter(|_| problem.code == ErrorCode::Internal) {
+        more.push(format!("Request {id} in the server's log"));
+    }
+    more
+}
+
 async fn one(w: Workbench, console: Console, connection: &ConnectionId, sql: &str, range: Range<usize>) -> bool {
     let token = names::fresh();
     let started_ms = now_ms();
@@ -208,15 +225,9 @@ fn failed(w: Workbench, console: Console, sql: &str, range: &Range<usize>, probl
         .map(|position| mark_at(sql, range.start, position as usize, &problem.message));
     console.slot.mark.set(mark.clone());
     let (kind, text) = if cancelled { (Kind::Warning, "Cancelled".to_owned()) } else { (Kind::Error, problem.message.clone()) };
-    let mut more: Vec<String> = Vec::new();
+    let mut more = further_words(&problem);
     if cancelled {
-        more.push(problem.message.clone());
-    }
-    more.extend(problem.detail.clone());
-    more.extend(problem.hint.as_ref().map(|hint| format!("Hint: {hint}")));
-    more.extend(problem.sqlstate.as_ref().map(|code| format!("Code {code}")));
-    if let Some(id) = problem.request_id.as_ref().filter(|_| problem.code == ErrorCode::Internal) {
-        more.push(format!("Request {id} in the server's log"));
+        more.insert(0, problem.message.clone());
     }
     console.messages.push(Message { number: 0, at: wall_time(), kind, text, more, statement: Some(words::beginning(sql, 160)), mark });
     if problem.code == ErrorCode::PasswordNeeded {
