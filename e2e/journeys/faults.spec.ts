@@ -24,6 +24,8 @@ base("a server that comes back is believed: nothing still says that it does not 
   try {
     await page.goto(await server.launch());
     const w = new Workbench(page);
+    // The sample is made beside the first start.
+    await expect(w.explorer.getByRole("treeitem", { name: /^customers\b/ })).toBeVisible({ timeout: 60_000 });
     await w.execute("SELECT * FROM page_views");
     await expect(w.cell(1, 1)).toHaveText("1");
     const rest = page.getByRole("button", { name: "Read to the end" });

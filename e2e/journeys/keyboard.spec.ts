@@ -54,3 +54,19 @@ test("the palette lists what can be done now, and nothing else", async ({ workbe
   await w.execute("ROLLBACK");
   await expect(w.status).not.toContainText("Transaction open");
 });
+
+test("a column is made wider, narrower and fitted by keys", async ({ workbench: w, page }) => {
+  await w.execute("SELECT 'short' AS a, 'a rather long text that wants its room' AS b");
+  await expect(w.cell(1, 1)).toHaveText("short");
+  await page.keyboard.press("Alt+3");
+  await expect(w.grid).toBeFocused();
+  const width = () => w.grid.getByRole("columnheader").first().evaluate((head) => Math.round(head.getBoundingClientRect().width));
+  const before = await width();
+  await page.keyboard.press("Alt+Shift+ArrowRight");
+  await page.keyboard.press("Alt+Shift+ArrowRight");
+  expect(await width()).toBe(before + 32);
+  await page.keyboard.press("Alt+Shift+ArrowLeft");
+  expect(await width()).toBe(before + 16);
+  await page.keyboard.press("Alt+Shift+ArrowUp");
+  expect(await width()).toBeLessThanOrEqual(before);
+});

@@ -118,6 +118,9 @@ pub const COMMANDS: &[Command] = &[
     inside("grid.start", "First row", "Result", key("Home").ctrl()),
     inside("grid.end", "Last row: reads to the end", "Result", key("End").ctrl()),
     inside("grid.go", "Go to a row", "Result", key("G").ctrl()),
+    inside("grid.wider", "Make the column wider", "Result", key("ArrowRight").alt().shift()),
+    inside("grid.narrower", "Make the column narrower", "Result", key("ArrowLeft").alt().shift()),
+    inside("grid.fit", "Fit the column to what it shows", "Result", key("ArrowUp").alt().shift()),
     inside("grid.cell", "Show the cell", "Result", key("Enter")),
 ];
 

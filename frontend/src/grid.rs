@@ -106,10 +106,15 @@ impl Grid {
     }
 
     fn key_down(self, event: &web_sys::KeyboardEvent) {
-        if event.alt_key() || event.is_composing() {
+        if event.is_composing() {
             return;
         }
-        let held = if event.ctrl_key() || event.meta_key() { Held::Control } else { Held::Plain };
+        let held = match (event.alt_key(), event.shift_key(), event.ctrl_key() || event.meta_key()) {
+            (true, true, false) => Held::AltShift,
+            (true, ..) => Held::Other,
+            (false, _, true) => Held::Control,
+            (false, _, false) => Held::Plain,
+        };
         let Some(key) = meaning(&event.key(), held) else { return };
         let reading = self.with(|view| view.is_reading() || view.copying).unwrap_or(false);
         if key == keys::GridKey::Cancel && !reading {

@@ -59,6 +59,9 @@ impl Chord {
         let name = match self.key {
             "Escape" => "Esc",
             "Enter" if mac => "↩",
+            "ArrowLeft" => "←",
+            "ArrowRight" => "→",
+            "ArrowUp" => "↑",
             name => name,
         };
         let parts: [(bool, &str, &str); 3] =

@@ -15,6 +15,10 @@ pub enum GridKey {
     SelectAll,
     /// Ask for a row number.
     GoToRow,
+    /// Make the active cell's column so much wider.
+    Widen(i32),
+    /// Make the active cell's column as wide as what it shows.
+    Fit,
     /// Open the cell viewer.
     Open,
     /// Stop reading to the end.
@@ -45,9 +49,14 @@ pub enum Held {
     Plain,
     /// Ctrl, or Cmd on a Mac.
     Control,
+    /// Alt and Shift.
+    AltShift,
     /// Anything else: not for the grid.
     Other,
 }
+
+/// Pixels that a column grows by a key.
+const WIDEN_PX: i32 = 16;
 
 /// The meaning of a key, by its name in `KeyboardEvent.key`.
 pub fn meaning(key: &str, held: Held) -> Option<GridKey> {
@@ -73,9 +82,11 @@ pub fn meaning(key: &str, held: Held) -> Option<GridKey> {
         ("a", GridKey::SelectAll),
         ("g", GridKey::GoToRow),
     ];
+    let alt_shift = [("ArrowLeft", GridKey::Widen(-WIDEN_PX)), ("ArrowRight", GridKey::Widen(WIDEN_PX)), ("ArrowUp", GridKey::Fit)];
     let table: &[(&str, GridKey)] = match held {
         Held::Plain => &plain,
         Held::Control => &control,
+        Held::AltShift => &alt_shift,
         Held::Other => &[],
     };
     table.iter().find(|(name, _)| name.eq_ignore_ascii_case(key)).map(|(_, meaning)| *meaning)
@@ -114,6 +125,7 @@ mod tests {
         assert_eq!(meaning("End", Held::Control), Some(GridKey::End));
         assert_eq!(meaning("A", Held::Control), Some(GridKey::SelectAll));
         assert_eq!(meaning("a", Held::Plain), None);
+        assert_eq!(meaning("ArrowLeft", Held::AltShift), Some(GridKey::Widen(-16)));
         assert_eq!(meaning("ArrowDown", Held::Other), None);
     }
 

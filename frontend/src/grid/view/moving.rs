@@ -18,6 +18,12 @@ impl GridView {
                 self.selection_changed();
             }
             GridKey::GoToRow => self.grid.ui.going.set(true),
+            GridKey::Widen(by_px) => {
+                let column = self.selection.active().column;
+                self.set_width(column, self.width_of(column) + f64::from(by_px));
+                self.reveal(self.selection.active());
+            }
+            GridKey::Fit => self.fit_column(self.selection.active().column),
             GridKey::Open => self.grid.ui.viewer.set(true),
             GridKey::Cancel => {
                 self.stop_copying();
