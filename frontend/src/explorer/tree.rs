@@ -17,6 +17,8 @@ use web_sys::KeyboardEvent;
 
 /// Height of a row; the same as `--row` of the tokens.
 const ROW_PX: f64 = 24.0;
+/// Steps in which the tree follows its width.
+const WIDTH_STEP_PX: f64 = 24.0;
 /// Rows drawn beyond what is in sight.
 const BEYOND: usize = 8;
 
@@ -41,10 +43,12 @@ pub fn Tree(
 ) -> impl IntoView {
     let w = Workbench::here();
     let unfolded = RwSignal::new(HashSet::new());
+    // In steps: the rows are not made anew for each pixel that the explorer is drawn wider.
+    let width_px = Memo::new(move |_| (w.layout.explorer_px.get() / WIDTH_STEP_PX).floor() * WIDTH_STEP_PX);
     let shown = Memo::new(move |_| {
         let list = w.connections.list.get();
         let connections = list.here().map(Vec::as_slice).unwrap_or_default();
-        rows(connections, |id| w.connections.catalog(id), &unfolded.read(), &filter.read(), w.layout.explorer_px.get())
+        rows(connections, |id| w.connections.catalog(id), &unfolded.read(), &filter.read(), width_px.get())
     });
     let walk = Walk {
         w,
