@@ -35,7 +35,11 @@ test("a connection is changed and deleted from the explorer; its consoles keep t
   await expect(row("Old shop")).toBeHidden();
   await expect(w.editor).toContainText("written on it");
   await expect(w.status).not.toContainText("Old shop");
-  // The console is on a connection that is there, and runs.
+  // No text goes to another database by itself: a connection is chosen, then it runs.
+  await page.keyboard.press("Alt+2");
+  await page.keyboard.press("Control+Enter");
+  await expect(w.messages).toContainText("This console has no connection: choose one above the text");
+  await page.getByLabel("Console runs on").selectOption("Sample shop");
   await page.keyboard.press("Alt+2");
   await page.keyboard.press("Control+Enter");
   await expect(w.cell(1, 1)).toHaveText("written on it");

@@ -37,9 +37,15 @@ pub async fn save(w: Workbench, id: Option<ConnectionId>, input: ConnectionInput
     Ok(())
 }
 
-/// Deletes a connection; consoles keep their texts.
+/// Deletes a connection; consoles keep their texts, and none of them goes to another database by itself.
 pub async fn delete(w: Workbench, id: ConnectionId) -> Result<(), Problem> {
     api::delete_connection(&id).await?;
+    for console in w.consoles.list.get_untracked() {
+        if console.connection.with_untracked(|on| on.as_ref() == Some(&id)) {
+            console.connection.set(None);
+            console.slot.in_transaction.set(false);
+        }
+    }
     w.connections.catalogs.update(|all| {
         all.remove(&id);
     });

@@ -61,8 +61,9 @@ async fn recover(w: Workbench) {
             grid.recover.run(());
         }
     }
+    let before = w.connections.list.with_untracked(|list| list.here().cloned()).unwrap_or_default();
     browse::connections(w).await;
-    tabs::settle(w);
+    tabs::follow_names(w, &before);
     browse::retry_unanswered(w);
 }
 

@@ -10,6 +10,7 @@ use crate::state::words;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use shared::ids::ConnectionId;
+use shared::wire::connection::Connection;
 
 /// An empty console on the connection that was chosen last.
 pub fn open_empty(w: Workbench) -> Console {
@@ -36,6 +37,20 @@ pub fn settle(w: Workbench) {
         if !known {
             console.connection.set(w.connections.for_new_console());
         }
+    }
+}
+
+/// Consoles whose connection has another id by now (one of the command line has, with each start of the server) go on where its name is.
+pub fn follow_names(w: Workbench, before: &[Connection]) {
+    let Load::Here(all) = w.connections.list.get_untracked() else { return };
+    for console in w.consoles.list.get_untracked() {
+        let Some(id) = console.connection.get_untracked() else { continue };
+        if all.iter().any(|one| one.id == id) {
+            continue;
+        }
+        let old = before.iter().find(|one| one.id == id);
+        let same = old.and_then(|old| all.iter().find(|one| one.fields.name == old.fields.name && one.fields.engine == old.fields.engine));
+        console.connection.set(same.map(|one| one.id.clone()));
     }
 }
 
