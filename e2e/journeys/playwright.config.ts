@@ -9,7 +9,7 @@ export default defineConfig({
   retries: 0,
   forbidOnly: true,
   timeout: 120_000,
-  expect: { timeout: 30_000 },
+  expect: { timeout: 15_000 },
   reporter: [["list"]],
   outputDir: process.env.SHEAF_JOURNEY_OUTPUT ?? "../../target/journeys",
   use: {

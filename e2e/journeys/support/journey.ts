@@ -33,7 +33,7 @@ export const test = base.extend<{ faults: Faults; workbench: Workbench }, { shea
     await page.goto(await sheaf.launch());
     const workbench = new Workbench(page);
     // The sample is made beside the first start; who completes before it is there has nothing to complete from.
-    await expect(workbench.explorer.getByRole("treeitem", { name: /^customers\b/ })).toBeVisible();
+    await expect(workbench.explorer.getByRole("treeitem", { name: /^customers\b/ })).toBeVisible({ timeout: 60_000 });
     await use(workbench);
   },
 });
