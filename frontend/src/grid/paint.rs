@@ -95,12 +95,20 @@ impl Pool {
 
     /// Paints. Returns the active cell's id, if the cell is painted.
     pub fn paint(&mut self, frame: &Frame<'_>, heads: &HeadTexts, mut page: impl FnMut(u32) -> Option<Arc<HeldPage>>) -> Option<String> {
-        self.grow(frame);
+        self.grow_columns(frame);
         self.place_columns(frame, heads);
-        let slots = self.rows.len();
+        let wanted = usize::try_from(frame.rows.end - frame.rows.start).unwrap_or(0);
+        if wanted > self.rows.len() {
+            self.rows.iter_mut().for_each(RowSlot::forget);
+            // Or its id would be copied with it.
+            self.active.take().map(|cell| cell.remove_attribute("id"));
+        }
+        let slots = wanted.max(self.rows.len());
         let mut held: Option<(u32, Option<Arc<HeldPage>>)> = None;
-        for (at, slot) in self.rows.iter_mut().enumerate() {
-            let Some(row) = row_of_slot(at, slots, &frame.rows) else {
+        for at in 0..slots {
+            let row = row_of_slot(at, slots, &frame.rows);
+            let Some(slot) = slot(&mut self.rows, &self.layers, self.columns.shown.len(), at) else { break };
+            let Some(row) = row else {
                 slot.hide();
                 continue;
             };
@@ -114,27 +122,18 @@ impl Pool {
         self.mark_active(frame)
     }
 
-    fn grow(&mut self, frame: &Frame<'_>) {
-        let rows = usize::try_from(frame.rows.end - frame.rows.start).unwrap_or(0);
+    fn grow_columns(&mut self, frame: &Frame<'_>) {
         let columns = frame.columns.len();
-        if columns > self.columns.shown.len() {
-            self.columns = Placed { shown: vec![None; columns], changed: vec![true; columns], stale: true, ..self.columns };
-            while self.heads.len() < columns {
-                let Some(head) = HeadSlot::new(&self.layers) else { return };
-                self.heads.push(head);
-            }
-            for slot in &mut self.rows {
-                slot.grow(&self.layers.document, columns);
-            }
+        if columns <= self.columns.shown.len() {
+            return;
         }
-        if rows > self.rows.len() {
-            while self.rows.len() < rows {
-                let Some(slot) = RowSlot::new(&self.layers, self.columns.shown.len()) else { return };
-                self.rows.push(slot);
-            }
-            for slot in &mut self.rows {
-                slot.forget();
-            }
+        self.columns = Placed { shown: vec![None; columns], changed: vec![true; columns], stale: true, ..self.columns };
+        while self.heads.len() < columns {
+            let Some(head) = HeadSlot::new(&self.layers) else { return };
+            self.heads.push(head);
+        }
+        for slot in &mut self.rows {
+            slot.grow(&self.layers.document, columns);
         }
     }
 
@@ -173,6 +172,18 @@ impl Pool {
         self.active = Some(node);
         Some(id)
     }
+}
+
+/// A slot, made if it is the next one.
+fn slot<'a>(rows: &'a mut Vec<RowSlot>, layers: &Layers, columns: usize, at: usize) -> Option<&'a mut RowSlot> {
+    if at == rows.len() {
+        let made = match rows.first() {
+            Some(painted) => painted.twin(layers),
+            None => RowSlot::new(layers, columns),
+        };
+        rows.push(made?);
+    }
+    rows.get_mut(at)
 }
 
 fn row_of_slot(at: usize, slots: usize, rows: &Range<u64>) -> Option<u64> {

@@ -8,7 +8,8 @@ use super::super::held::HeldPage;
 use super::{CELL_CHARS_MAX, Frame};
 use shared::format::{Cell, format_cell};
 use shared::types::ColumnKind;
-use web_sys::{CssStyleDeclaration, Document, Element, HtmlElement, Text};
+use wasm_bindgen::JsCast;
+use web_sys::{Document, Element, HtmlElement, Text};
 
 /// How a cell looks; its class is derived from it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,7 +42,6 @@ impl Look {
 /// A cell of the pool.
 pub(super) struct CellSlot {
     node: HtmlElement,
-    style: CssStyleDeclaration,
     text: Text,
     look: Look,
     empty: bool,
@@ -50,15 +50,19 @@ pub(super) struct CellSlot {
 
 impl CellSlot {
     pub(super) fn new(document: &Document, row: &Element) -> Option<Self> {
-        use wasm_bindgen::JsCast;
         let node: HtmlElement = document.create_element("div").ok()?.dyn_into().ok()?;
         let text = document.create_text_node("");
         node.append_child(&text).ok()?;
         node.set_class_name("cell");
         node.set_attribute("role", "gridcell").ok()?;
         row.append_child(&node).ok()?;
-        let style = node.style();
-        Some(Self { node, style, text, look: Look::default(), empty: true, selected: false })
+        Some(Self { node, text, look: Look::default(), empty: true, selected: false })
+    }
+
+    /// The same cell in a copy of its row.
+    pub(super) fn twin(&self, node: HtmlElement) -> Option<Self> {
+        let text = node.first_child()?.unchecked_into();
+        Some(Self { node, text, ..*self })
     }
 
     pub(super) fn node(&self) -> &HtmlElement {
@@ -67,13 +71,14 @@ impl CellSlot {
 
     /// Takes the place of a column, or of none.
     pub(super) fn place(&self, column: Option<usize>, frame: &Frame<'_>) {
+        let style = self.node.style();
         let Some(column) = column else {
-            let _ = self.style.set_property("display", "none");
+            let _ = style.set_property("display", "none");
             return;
         };
-        let _ = self.style.remove_property("display");
-        let _ = self.style.set_property("left", &format!("{}px", frame.edges.left_px(column)));
-        let _ = self.style.set_property("width", &format!("{}px", frame.edges.width_px(column)));
+        let _ = style.remove_property("display");
+        let _ = style.set_property("left", &format!("{}px", frame.edges.left_px(column)));
+        let _ = style.set_property("width", &format!("{}px", frame.edges.width_px(column)));
         let _ = self.node.set_attribute("aria-colindex", &(column + 1).to_string());
     }
 

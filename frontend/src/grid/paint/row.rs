@@ -58,6 +58,24 @@ impl RowSlot {
         Some(slot)
     }
 
+    /// A copy of a row that was painted, in one step of the document: its cells have their places and most of their looks already.
+    /// Made one by one, the nodes of a first page took longer than its rows took to come.
+    pub(super) fn twin(&self, layers: &Layers) -> Option<Self> {
+        let copy = |node: &HtmlElement| node.clone_node_with_deep(true).ok()?.dyn_into::<HtmlElement>().ok();
+        let (node, number) = (copy(&self.node)?, copy(&self.number)?);
+        let mut cells = Vec::with_capacity(self.cells.len());
+        let mut next = node.first_element_child();
+        for cell in &self.cells {
+            let twin = next?.unchecked_into::<HtmlElement>();
+            next = twin.next_element_sibling();
+            cells.push(cell.twin(twin)?);
+        }
+        layers.body.append_child(&node).ok()?;
+        layers.gutter.append_child(&number).ok()?;
+        let number_text = number.first_child()?.unchecked_into();
+        Some(Self { style: node.style(), number_style: number.style(), node, number, number_text, cells, ..*self })
+    }
+
     pub(super) fn grow(&mut self, document: &Document, columns: usize) {
         while self.cells.len() < columns {
             let Some(cell) = CellSlot::new(document, &self.node) else { return };
