@@ -154,7 +154,9 @@ pub fn listen(w: Workbench) {
             return;
         };
         // Esc is everybody's key: ours only while something runs.
-        if command.id == "run.cancel" && !w.consoles.shown_untracked().is_some_and(|console| untrack(|| console.slot.busy())) {
+        if command.id == "run.cancel"
+            && !w.consoles.shown_untracked().is_some_and(|console| console.slot.is_working() || untrack(|| console.slot.busy()))
+        {
             return;
         }
         event.prevent_default();

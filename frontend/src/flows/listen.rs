@@ -89,7 +89,7 @@ fn tell(console: Console, news: &RunStatus) {
     match news.state {
         RunState::Cancelled => say_end(console, Kind::Warning, "Cancelled: the rows that were read stay", reason),
         // The rest was given up for the statement that runs now: the rows say so, nothing happened that needs telling.
-        RunState::Partial if console.slot.running.with_untracked(Option::is_some) => {}
+        RunState::Partial if console.slot.is_working() => {}
         RunState::Partial => say_end(console, Kind::Warning, "The result is not whole", reason),
         RunState::Unknown => {
             say_end(console, Kind::Error, "The link to the database was lost: what the statement did is not known", reason)

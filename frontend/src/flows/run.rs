@@ -15,10 +15,14 @@ use shared::problem::{ErrorCode, Problem};
 use shared::wire::run::{RunStatus, StartRun};
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// A statement that has answered by then never says that it runs: less than this is seen as at once.
+const SHOW_AFTER: Duration = Duration::from_millis(100);
 
 /// Runs statements of `text`, given by their places in bytes, until one fails.
 pub fn start(w: Workbench, console: Console, text: Arc<str>, statements: Vec<Range<usize>>) {
-    if console.slot.running.with_untracked(Option::is_some) || statements.is_empty() {
+    if console.slot.is_working() || statements.is_empty() {
         return;
     }
     let Some(connection) = console.connection.get_untracked() else {
@@ -33,7 +37,7 @@ pub fn start(w: Workbench, console: Console, text: Arc<str>, statements: Vec<Ran
                 break;
             }
         }
-        console.slot.running.set(None);
+        rest(console);
     });
 }
 
@@ -46,29 +50,30 @@ pub fn nothing(console: Console, selected: bool) {
 /// Runs a statement that is not part of the text, `COMMIT` for one.
 pub fn start_apart(w: Workbench, console: Console, sql: &'static str) {
     let Some(connection) = console.connection.get_untracked() else { return };
-    if console.slot.running.with_untracked(Option::is_some) {
+    if console.slot.is_working() {
         return;
     }
     spawn_local(async move {
         one(w, console, &connection, sql, 0..0).await;
-        console.slot.running.set(None);
+        rest(console);
     });
 }
 
 /// Stops what runs in the console, or the reading of its result.
 pub fn cancel(console: Console) {
-    let token = console.slot.running.with_untracked(|running| running.as_ref().map(|running| running.token.clone()));
+    let token = console.slot.in_hand.with_value(|running| running.as_ref().map(|running| running.token.clone()));
     let run = if untrack(|| console.slot.reading()) {
         console.slot.result.with_untracked(|shown| shown.as_ref().map(|shown| shown.id.clone()))
     } else {
         None
     };
     if token.is_some() {
-        console.slot.running.update(|running| {
+        console.slot.in_hand.update_value(|running| {
             if let Some(running) = running {
                 running.cancelling = true;
             }
         });
+        console.slot.show_work();
     }
     spawn_local(async move {
         let asked = match (token, run) {
@@ -127,10 +132,37 @@ fn further_words(problem: &Problem) -> Vec<String> {
     more
 }
 
+/// A statement is sent; what takes long enough to be seen is shown.
+fn work(console: Console, running: Running) {
+    let token = running.token.clone();
+    console.slot.in_hand.set_value(Some(running));
+    if console.slot.running.with_untracked(Option::is_some) {
+        console.slot.show_work();
+        return;
+    }
+    set_timeout(
+        move || {
+            let in_hand = console.slot.in_hand.try_with_value(|running| running.as_ref().is_some_and(|running| running.token == token));
+            if in_hand == Some(true) {
+                console.slot.show_work();
+            }
+        },
+        SHOW_AFTER,
+    );
+}
+
+/// Nothing is sent any more.
+fn rest(console: Console) {
+    console.slot.in_hand.set_value(None);
+    if console.slot.running.with_untracked(Option::is_some) {
+        console.slot.running.set(None);
+    }
+}
+
 async fn one(w: Workbench, console: Console, connection: &ConnectionId, sql: &str, range: Range<usize>) -> bool {
     let token = names::fresh();
     let started_ms = now_ms();
-    console.slot.running.set(Some(Running { token: token.clone(), range: (range.start, range.end), started_ms, cancelling: false }));
+    work(console, Running { token: token.clone(), range: (range.start, range.end), started_ms, cancelling: false });
     let request = StartRun {
         connection: connection.clone(),
         session: Some(console.session()),
@@ -216,7 +248,7 @@ fn tell(console: Console, sql: &str, status: Option<&RunStatus>, elapsed_ms: f64
 }
 
 fn failed(w: Workbench, console: Console, sql: &str, range: &Range<usize>, problem: Problem) {
-    let asked = console.slot.running.with_untracked(|running| running.as_ref().is_some_and(|running| running.cancelling));
+    let asked = console.slot.in_hand.with_value(|running| running.as_ref().is_some_and(|running| running.cancelling));
     let cancelled = asked || problem.code == ErrorCode::Cancelled;
     console.slot.outcome.set(Some(if cancelled { Outcome::Cancelled } else { Outcome::Failed(problem.message.clone()) }));
     let mark = problem

@@ -87,7 +87,7 @@ pub fn open_relation(w: Workbench, connection: &ConnectionId, schema: &str, rela
 fn empty_one(w: Workbench, connection: &ConnectionId) -> Option<Console> {
     let shown = w.consoles.shown_untracked()?;
     let untouched = shown.text.with_untracked(String::is_empty) && shown.slot.result.with_untracked(Option::is_none);
-    if !untouched || shown.slot.running.with_untracked(Option::is_some) {
+    if !untouched || shown.slot.is_working() {
         return None;
     }
     shown.connection.set(Some(connection.clone()));

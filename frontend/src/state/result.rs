@@ -97,6 +97,8 @@ impl Outcome {
 #[derive(Clone, Copy)]
 pub struct RunSlot {
     /// What was sent and has not answered.
+    pub in_hand: StoredValue<Option<Running>>,
+    /// The same as the interface shows it: a statement that answers at once is not worth two changes of the screen.
     pub running: RwSignal<Option<Running>>,
     /// The last rows; they stay until the next rows are here.
     pub result: RwSignal<Option<Shown>>,
@@ -114,6 +116,7 @@ impl RunSlot {
     /// Nothing ran yet.
     pub fn new() -> Self {
         Self {
+            in_hand: StoredValue::new(None),
             running: RwSignal::new(None),
             result: RwSignal::new(None),
             mark: RwSignal::new(None),
@@ -121,6 +124,16 @@ impl RunSlot {
             elapsed_ms: RwSignal::new(None),
             outcome: RwSignal::new(None),
         }
+    }
+
+    /// A statement was sent and has not answered.
+    pub fn is_working(self) -> bool {
+        self.in_hand.with_value(Option::is_some)
+    }
+
+    /// Shows what is in hand, now.
+    pub fn show_work(self) {
+        self.running.set(self.in_hand.get_value());
     }
 
     /// The state of the shown result, followed.
