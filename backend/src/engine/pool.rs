@@ -6,6 +6,7 @@
 
 use super::{Engine, EngineError, Session, Target};
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 use tokio::sync::oneshot;
@@ -59,15 +60,17 @@ struct Shared {
     per_target: usize,
     idle_time: Duration,
     places: Mutex<HashMap<PoolKey, Place>>,
+    /// Of all places: a timer that comes too late finds no other session under its number.
+    next_idle: AtomicU64,
 }
 
 #[derive(Default)]
 struct Place {
+    /// Slots that are taken, those of idle sessions too.
     open: usize,
     idle: Vec<Idle>,
     /// Raised when the target is forgotten: a session lent before is closed when it comes back.
     generation: u64,
-    next_id: u64,
 }
 
 struct Idle {
@@ -91,7 +94,8 @@ impl Drop for Slot {
         let mut places = shared.places();
         if let Some(place) = places.get_mut(&self.key) {
             place.open = place.open.saturating_sub(1);
-            if place.open == 0 && place.idle.is_empty() && place.generation == 0 {
+            // Nothing is lent or idle any more: nobody is left to compare a generation with.
+            if place.open == 0 {
                 places.remove(&self.key);
             }
         }
@@ -118,7 +122,7 @@ impl Shared {
 impl Pool {
     /// An empty pool.
     pub fn new(per_target: usize, idle_time: Duration) -> Self {
-        Self { shared: Arc::new(Shared { per_target, idle_time, places: Mutex::default() }) }
+        Self { shared: Arc::new(Shared { per_target, idle_time, places: Mutex::default(), next_idle: AtomicU64::new(0) }) }
     }
 
     /// A session to `target`. The caller may vanish: a session that is being opened then goes to the idle ones.
@@ -200,6 +204,12 @@ impl Pool {
         }
     }
 
+    /// Targets that something is kept of.
+    #[cfg(test)]
+    pub fn places(&self) -> usize {
+        self.shared.places().len()
+    }
+
     /// Sessions that are open or being opened, of all targets.
     pub fn open(&self) -> usize {
         self.shared.places().values().map(|place| place.open).sum()
@@ -264,8 +274,7 @@ impl Lease {
             });
             return;
         };
-        place.next_id += 1;
-        let id = place.next_id;
+        let id = shared.next_idle.fetch_add(1, Ordering::Relaxed);
         // One timer for each idle session, none when there is none.
         let weak = Arc::downgrade(&shared);
         let (after, expiring) = (shared.idle_time, key.clone());
