@@ -46,6 +46,13 @@ struct Reading<'a> {
     more: bool,
 }
 
+/// A statement that did not end well.
+struct Unended {
+    /// What the engine said; `None` where it did not stop in time.
+    error: Option<EngineError>,
+    fit: bool,
+}
+
 /// What reading one page came to.
 enum Step {
     More,
@@ -63,7 +70,7 @@ impl Actor {
         let seat = tokio::select! {
             biased;
             () = run.mailbox.stopping() => Err(Ending::cancelled()),
-            seat = self.seats.take() => seat.map_err(Ending::rejected),
+            seat = self.seats.take() => seat,
         };
         let seat = match seat {
             Ok(seat) => seat,
@@ -114,8 +121,7 @@ impl Actor {
                     if fit {
                         hear(&self.run, &mut seat);
                     }
-                    let error = result.map(|result| result.map(|_| ()));
-                    let outcome = failed(error, fit, &seat, self.run.mailbox.is_stopping(), false);
+                    let outcome = failed(result.and_then(Result::err), fit, &seat, self.run.mailbox.is_stopping(), false);
                     return Err(Some((seat, outcome)));
                 }
             }
@@ -209,8 +215,7 @@ impl Reading<'_> {
                 result => {
                     let is_stopping = self.run.mailbox.is_stopping();
                     let has_rows = !is_first || self.pages.has_rows();
-                    let error = result.map(|result| result.map(|_| ()));
-                    stopped = Some(failed(error, fit, &self.seat, is_stopping, has_rows));
+                    stopped = Some(failed(result.and_then(Result::err), fit, &self.seat, is_stopping, has_rows));
                     break;
                 }
             }
@@ -249,40 +254,37 @@ impl Reading<'_> {
 
     /// Ends a statement that has given all its rows.
     async fn finish(&mut self) -> Outcome {
-        let call = self.seat.lease.session.finish();
-        let Driven { result, fit } = drive(call, &self.handle, &self.run.mailbox, self.config, Patience::UntilStopped).await;
-        if fit {
-            hear(self.run, &mut self.seat);
-        }
-        match result {
-            Some(Ok(finished)) => {
-                self.run.update(|standing| standing.rows_affected = finished.rows_affected);
-                let health = if fit { Health::Fit } else { Health::Broken };
-                Outcome { ending: Ending::done(), health, in_transaction: finished.in_transaction }
-            }
+        match self.end_statement(Patience::UntilStopped).await {
+            Ok(outcome) => outcome,
             // Refused at the very end (a deferred constraint): the statement as a whole did not happen, whatever rows it showed.
-            result => failed(result.map(|result| result.map(|_| ())), fit, &self.seat, self.run.mailbox.is_stopping(), false),
+            Err(Unended { error, fit }) => failed(error, fit, &self.seat, self.run.mailbox.is_stopping(), false),
         }
     }
 
     /// Ends a statement whose rest is not wanted.
     async fn give_up(&mut self, ending: Ending) -> Outcome {
+        match self.end_statement(Patience::GivingUp).await {
+            Ok(outcome) => Outcome { ending: with_effect(ending, self.run.standing().rows_affected), ..outcome },
+            Err(Unended { error, fit }) => {
+                let ending = without_effect(ending, error.as_ref());
+                Outcome { ending, ..failed(error, fit, &self.seat, self.run.mailbox.is_stopping(), false) }
+            }
+        }
+    }
+
+    async fn end_statement(&mut self, patience: Patience) -> Result<Outcome, Unended> {
         let call = self.seat.lease.session.finish();
-        let Driven { result, fit } = drive(call, &self.handle, &self.run.mailbox, self.config, Patience::GivingUp).await;
+        let Driven { result, fit } = drive(call, &self.handle, &self.run.mailbox, self.config, patience).await;
         if fit {
             hear(self.run, &mut self.seat);
         }
-        match result {
-            Some(Ok(finished)) => {
-                self.run.update(|standing| standing.rows_affected = finished.rows_affected);
-                let health = if fit { Health::Fit } else { Health::Broken };
-                Outcome { ending: with_effect(ending, finished.rows_affected), health, in_transaction: finished.in_transaction }
-            }
-            Some(Err(error)) if error.fate == Fate::Idle && fit => {
-                Outcome { ending, health: Health::Fit, in_transaction: self.seat.was_in_transaction() }
-            }
-            _ => Outcome { ending, health: Health::Broken, in_transaction: false },
-        }
+        let finished = match result {
+            Some(Ok(finished)) => finished,
+            other => return Err(Unended { error: other.and_then(Result::err), fit }),
+        };
+        self.run.update(|standing| standing.rows_affected = finished.rows_affected);
+        let health = if fit { Health::Fit } else { Health::Broken };
+        Ok(Outcome { ending: Ending::done(), health, in_transaction: finished.in_transaction })
     }
 }
 
@@ -303,13 +305,12 @@ fn hear(run: &Arc<Run>, seat: &mut Seat) {
     }
 }
 
-/// What a call that brought nothing more means for the run. `result` is `None` for one that did not stop.
-fn failed(result: Option<Result<(), EngineError>>, fit: bool, seat: &Seat, is_stopping: bool, has_rows: bool) -> Outcome {
-    let error = match result {
-        Some(Err(error)) => error,
-        // It succeeded, but a cancel request is still on its way: what it did stands, its session cannot be used on.
-        Some(Ok(())) => return broken(Ending { state: stopped_state(has_rows), problem: Some(did_not_stop()) }),
-        None => return broken(Ending { state: stopped_state(has_rows), problem: Some(did_not_stop()) }),
+/// What a call that brought nothing more means for the run. Without an error it did not stop in time, or a cancel request of it is
+/// still on its way: its session cannot be used on.
+fn failed(error: Option<EngineError>, fit: bool, seat: &Seat, is_stopping: bool, has_rows: bool) -> Outcome {
+    let Some(error) = error else {
+        let ending = Ending { state: stopped_state(has_rows), problem: Some(did_not_stop()) };
+        return Outcome { ending, health: Health::Broken, in_transaction: false };
     };
     let ending = match error.fate {
         _ if error.cancelled && is_stopping => Ending::interrupted(&error.problem),
@@ -321,10 +322,6 @@ fn failed(result: Option<Result<(), EngineError>>, fit: bool, seat: &Seat, is_st
     // A refusal leaves an open transaction open (in PostgreSQL to be rolled back by the person).
     let in_transaction = health == Health::Fit && seat.was_in_transaction();
     Outcome { ending, health, in_transaction }
-}
-
-fn broken(ending: Ending) -> Outcome {
-    Outcome { ending, health: Health::Broken, in_transaction: false }
 }
 
 /// Rows that were read stay; of a statement without rows it is not known what it did.
@@ -345,6 +342,19 @@ fn with_effect(mut ending: Ending, rows_affected: Option<u64>) -> Ending {
         let problem = ending.problem.get_or_insert_with(cancelled);
         problem.detail = Some(format!("The statement itself had finished: it changed {}", count(rows, "row", "rows")));
     }
+    ending
+}
+
+/// A statement whose end was refused has changed nothing, whatever rows it showed; where the link broke, nobody knows.
+fn without_effect(mut ending: Ending, error: Option<&EngineError>) -> Ending {
+    let detail = match error {
+        Some(error) if error.fate == Fate::Unknown => {
+            format!("Whether the statement itself took effect is not known: {}", error.problem.message)
+        }
+        Some(error) => format!("The statement itself did not take effect: {}", error.problem.message),
+        None => did_not_stop().message,
+    };
+    ending.problem.get_or_insert_with(cancelled).detail = Some(detail);
     ending
 }
 

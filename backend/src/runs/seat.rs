@@ -4,7 +4,7 @@
 
 use super::console::Desk;
 use super::registry::Registry;
-use super::state::{cancelled, count};
+use super::state::{Ending, count};
 use crate::access::Principal;
 use crate::engine::pool::{Choice, Lease, Pool, PoolError, PoolKey, Purpose};
 use crate::engine::{Engine, Target};
@@ -45,15 +45,15 @@ pub(super) enum Health {
 }
 
 impl Seats {
-    /// Waits for the console's turn, and takes its session or a new one.
-    pub async fn take(&self) -> Result<Seat, Problem> {
+    /// Waits for the console's turn, and takes its session or a new one. The `Err` is how a run without a seat ends.
+    pub async fn take(&self) -> Result<Seat, Ending> {
         let Some(desk) = &self.desk else {
-            let lease = self.lease(Choice::Any).await?;
+            let lease = self.lease(Choice::Any).await.map_err(Ending::rejected)?;
             return Ok(Seat { lease, desk: None, has_state: false, replaced: false });
         };
         let mut desk = desk.clone().lock_owned().await;
         if desk.closed {
-            return Err(cancelled());
+            return Err(Ending::cancelled());
         }
         if let Some(lease) = desk.lease.take() {
             // Until the seat is left in order, the session counts as lost.
@@ -64,7 +64,7 @@ impl Seats {
             desk.in_transaction = false;
             lease.close().await;
         }
-        let lease = self.lease(Choice::Any).await?;
+        let lease = self.lease(Choice::Any).await.map_err(Ending::rejected)?;
         let replaced = std::mem::replace(&mut desk.lost, true);
         Ok(Seat { lease, desk: Some(desk), has_state: false, replaced })
     }

@@ -47,6 +47,7 @@ async fn the_life_of_results_on_a_real_server() {
         pages_move_their_own_rows_and_closing_frees_the_session(cluster).await;
         a_cancelled_console_keeps_its_session(cluster).await;
         a_cancelled_read_tells_the_servers_words(cluster).await;
+        a_change_refused_at_its_end_is_told_whoever_gave_it_up(cluster).await;
         a_transaction_is_the_consoles_own(cluster).await;
         a_cut_link_leaves_what_was_read(cluster).await;
         a_shutdown_leaves_nothing_on_the_server(cluster).await;
@@ -106,6 +107,25 @@ async fn a_cancelled_read_tells_the_servers_words(cluster: &'static Cluster) {
     assert_eq!(house.page(&id, 4).await.unwrap_err().message, problem.message);
     assert_eq!(cell(&house.page(&id, 1).await.unwrap(), 999, 0), "2000", "what was read stays");
     assert_eq!(cell(&house.run("select 1", Some("k")).await.unwrap().page0.unwrap(), 0, 0), "1");
+    house.runs.shut_down().await;
+}
+
+async fn a_change_refused_at_its_end_is_told_whoever_gave_it_up(cluster: &'static Cluster) {
+    let house = at(cluster.port);
+    cluster.psql("postgres", "drop table if exists once; create table once (a int unique deferrable initially deferred)");
+    let twice = "insert into once select n % 4000 from generate_series(1, 5000) n returning a";
+    let cancelled = house.run(twice, Some("k")).await.unwrap().status.id;
+    house.runs.cancel(&house.grant, &cancelled).unwrap();
+    let cancelled = house.until(|status| status.id == cancelled && status.state.is_final()).await;
+    let given_up = house.run(twice, Some("k")).await.unwrap().status.id;
+    assert_eq!(cell(&house.run("select count(*) from once", Some("k")).await.unwrap().page0.unwrap(), 0, 0), "0");
+    let given_up = house.runs.status(&house.grant, &given_up).unwrap();
+    assert_eq!((cancelled.state, given_up.state), (RunState::Cancelled, RunState::Partial));
+    for status in [cancelled, given_up] {
+        let detail = status.problem.unwrap().detail.unwrap();
+        let told = "The statement itself did not take effect: duplicate key value violates unique constraint \"once_a_key\"";
+        assert_eq!((detail.as_str(), status.rows_affected), (told, None));
+    }
     house.runs.shut_down().await;
 }
 

@@ -89,6 +89,26 @@ async fn a_change_that_had_happened_is_told_though_its_rows_were_not_wanted() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_change_that_was_refused_at_its_end_is_told_though_its_rows_were_not_wanted() {
+    let house = house();
+    for (fate, told) in [
+        ("idle", "The statement itself did not take effect: division by zero"),
+        ("lost", "Whether the statement itself took effect is not known: server closed the connection unexpectedly"),
+    ] {
+        let begun = house.sql(&format!("rows n=5000 affects fail=finish fate={fate}")).await;
+        house.cancel(&begun.status.id);
+        let status = house.until(&begun.status.id, |s| s.state.is_final()).await;
+        assert_eq!((status.state, status.rows_affected), (RunState::Cancelled, None));
+        assert_eq!(status.problem.unwrap().detail.unwrap(), told);
+    }
+    let begun = house.sql("rows n=5000 affects gate=finish stubborn").await;
+    house.cancel(&begun.status.id);
+    tokio::time::sleep(10 * SECOND).await;
+    let status = house.status(&begun.status.id).unwrap();
+    assert!(status.problem.unwrap().detail.unwrap().contains("whether the statement took effect is not known"));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_statement_that_does_not_stop_is_asked_twice_then_its_session_is_closed() {
     let house = house();
     let start = house.start_later(with_token("change n=5 gate=execute stubborn", "t"));

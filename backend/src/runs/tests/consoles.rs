@@ -1,5 +1,9 @@
 //! Consoles keep their session; everybody else gets a clean one.
 
+use super::super::actor::Actor;
+use super::super::console::Desk;
+use super::super::run::{NewRun, Run};
+use super::super::seat::Seats;
 use super::*;
 use std::sync::atomic::Ordering::SeqCst;
 
@@ -157,6 +161,44 @@ async fn a_closed_console_has_no_session_and_its_run_can_still_be_read() {
     assert_eq!(rows_of(&house.page(&id, 0).await.unwrap()), numbers(0, 1000));
     house.runs.forget_session(&house.grant, &ConnectionId("c1".to_owned()), &SessionId("k".to_owned())).await.unwrap();
     assert!(house.start(on_console("change n=1", "k")).await.unwrap().status.notices.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_finds_its_console_closed_is_cancelled() {
+    let house = house();
+    let registry = &house.runs.registry;
+    let (id, connection) = (RunId("r".to_owned()), ConnectionId("c1".to_owned()));
+    let principal = Principal::LocalOwner;
+    let new = NewRun {
+        id,
+        principal: principal.clone(),
+        connection: connection.clone(),
+        window: None,
+        token: None,
+        console: None,
+        page_rows: 10,
+    };
+    let run = Run::new(new, registry.spool.segment(), registry.windows.clone());
+    let closed = Desk { closed: true, ..Desk::default() };
+    let seats = Seats { desk: Some(Arc::new(closed.into())), ..registry.seats(principal, &connection, house.world.target()) };
+    Actor { run: run.clone(), config: registry.config.clone(), seats, sql: "change n=1".to_owned() }.work().await;
+    let standing = run.standing().clone();
+    assert_eq!((standing.state, standing.failure().unwrap().code), (RunState::Cancelled, ErrorCode::Cancelled));
+    assert_eq!(house.world.get(|w| &w.connects), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_forgotten_leaves_nothing_in_the_pool() {
+    let house = house();
+    for _ in 0..3 {
+        house.sql("change n=1").await;
+        house.start(on_console("change n=1", "k")).await.unwrap();
+        house.settle().await;
+        assert_eq!(house.runs.registry.pool.places(), 1);
+        house.runs.forget_connection(&ConnectionId("c1".to_owned())).await;
+        house.settle().await;
+        assert_eq!((house.world.get(|w| &w.open), house.runs.registry.pool.places()), (0, 0));
+    }
 }
 
 #[tokio::test(start_paused = true)]
