@@ -198,7 +198,7 @@ async fn a_window_hears_of_its_runs_until_the_server_ends() {
     let mut text = String::new();
     let done = async {
         while !text.contains("\"state\":\"done\"") {
-            text.push_str(&String::from_utf8(lines.next().await.unwrap().unwrap().to_vec()).unwrap());
+            text.push_str(std::str::from_utf8(&lines.next().await.unwrap().unwrap()).unwrap());
         }
     };
     tokio::time::timeout(Duration::from_secs(20), done).await.unwrap();

@@ -80,7 +80,7 @@ pub fn open_relation(w: Workbench, connection: &ConnectionId, schema: &str, rela
     w.layout.drawer_out.set(false);
     let text = console.text.get_untracked();
     let from = text.find(&sql).unwrap_or(0);
-    run::start(w, console, text.into(), vec![from..from + sql.len()]);
+    run::start(w, console, text.into(), std::iter::once(from..from + sql.len()).collect());
 }
 
 /// The shown console, if nothing was ever written into it.
