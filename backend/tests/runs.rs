@@ -15,7 +15,6 @@ use futures_util::StreamExt;
 use shared::format::format_cell;
 use shared::ids::{ConnectionId, RunId, SessionId, WindowId};
 use shared::problem::Problem;
-use shared::wire::connection::{ConnectionFields, EngineKind};
 use shared::wire::run::{RunStatus, StartRun};
 
 pub struct House {
@@ -60,21 +59,6 @@ impl House {
                 return status;
             }
         }
-    }
-}
-
-pub fn fields(kind: EngineKind) -> ConnectionFields {
-    ConnectionFields {
-        name: "test".to_owned(),
-        engine: kind,
-        path: None,
-        host: None,
-        port: None,
-        database: None,
-        user: None,
-        tls: None,
-        read_only: false,
-        color: None,
     }
 }
 

@@ -4,7 +4,7 @@
 //! NULL is not text, and no text stands for it. A page is never trusted: a row or type that isn't there is [`Cell::Unreadable`].
 //! Start at [`format_cell`].
 
-mod calendar;
+pub mod calendar;
 mod float;
 
 use crate::page::ENGINE_KEY;

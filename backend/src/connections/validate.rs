@@ -100,18 +100,7 @@ mod tests {
     use shared::wire::connection::Tls;
 
     fn sqlite() -> ConnectionFields {
-        ConnectionFields {
-            name: "shop".to_owned(),
-            engine: EngineKind::Sqlite,
-            path: Some("/data/shop.sqlite".to_owned()),
-            host: None,
-            port: None,
-            database: None,
-            user: None,
-            tls: None,
-            read_only: false,
-            color: None,
-        }
+        ConnectionFields { path: Some("/data/shop.sqlite".to_owned()), ..ConnectionFields::new("shop", EngineKind::Sqlite) }
     }
 
     fn postgres() -> ConnectionFields {

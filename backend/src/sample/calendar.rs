@@ -1,16 +1,10 @@
 //! Dates as SQLite writes them.
 
-/// The date of a day, counted from 1970-01-01, as `YYYY-MM-DD`.
-pub fn date(day: i64) -> String {
-    let (year, month, day) = civil(day);
-    format!("{year:04}-{month:02}-{day:02}")
-}
+pub use shared::format::calendar::date;
 
 /// The moment of a second, counted from 1970-01-01, as `YYYY-MM-DD HH:MM:SS`.
 pub fn moment(second: i64) -> String {
-    let (year, month, day) = civil(second.div_euclid(86_400));
-    let of_day = second.rem_euclid(86_400);
-    format!("{year:04}-{month:02}-{day:02} {:02}:{:02}:{:02}", of_day / 3_600, of_day / 60 % 60, of_day % 60)
+    shared::format::calendar::timestamp(second * 1_000_000, false)
 }
 
 /// Moments in the order of time: the date is written once a day.
@@ -41,20 +35,6 @@ impl Moments {
 
 fn digit(number: i64) -> char {
     u32::try_from(number).ok().and_then(|number| char::from_digit(number, 10)).unwrap_or('0')
-}
-
-/// Year, month and day: the proleptic Gregorian calendar in eras of 400 years that begin in March.
-fn civil(day: i64) -> (i64, i64, i64) {
-    let from_march_0000 = day + 719_468;
-    let era = from_march_0000.div_euclid(146_097);
-    let of_era = from_march_0000.rem_euclid(146_097);
-    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    (year, month, day)
 }
 
 #[cfg(test)]

@@ -10,16 +10,11 @@ pub const PAGE: Bound = Bound { rows: 1_000, bytes: 1024 * 1024 };
 
 pub fn target(port: u16, user: &str) -> Target {
     let fields = ConnectionFields {
-        name: "test".to_owned(),
-        engine: EngineKind::Postgres,
-        path: None,
         host: Some("127.0.0.1".to_owned()),
         port: Some(port),
         database: Some("postgres".to_owned()),
         user: Some(user.to_owned()),
-        tls: None,
-        read_only: false,
-        color: None,
+        ..ConnectionFields::new("test", EngineKind::Postgres)
     };
     Target { fields, password: None }
 }

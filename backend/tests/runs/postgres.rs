@@ -1,10 +1,10 @@
 //! PostgreSQL: what passes on the link, what the server still holds, and links that break.
 
-use super::{House, cell, fields, house, read};
+use super::{House, cell, house, read};
 use backend::engine::Target;
 use shared::ids::ConnectionId;
 use shared::problem::ErrorCode;
-use shared::wire::connection::EngineKind;
+use shared::wire::connection::{ConnectionFields, EngineKind};
 use shared::wire::run::RunState;
 use std::time::Duration;
 use testing::postgres::{Cluster, clusters};
@@ -13,7 +13,7 @@ use testing::relay::Relay;
 const WIDE: &str = "select n, repeat('x', 100) from generate_series(1, 2000000) n";
 
 fn at(port: u16) -> House {
-    let mut fields = fields(EngineKind::Postgres);
+    let mut fields = ConnectionFields::new("test", EngineKind::Postgres);
     fields.host = Some("127.0.0.1".to_owned());
     fields.port = Some(port);
     fields.database = Some("postgres".to_owned());

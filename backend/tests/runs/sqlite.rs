@@ -1,11 +1,11 @@
 //! SQLite: a file, its own thread, an interrupt.
 
-use super::{House, cell, fields, house, read};
+use super::{House, cell, house, read};
 use backend::engine::Target;
 use backend::runs::WholeCell;
 use shared::ids::{ConnectionId, SessionId};
 use shared::problem::ErrorCode;
-use shared::wire::connection::EngineKind;
+use shared::wire::connection::{ConnectionFields, EngineKind};
 use shared::wire::run::RunState;
 
 const NUMBERS: &str = "with recursive n(i) as (values(0) union all select i + 1 from n limit 1000000) select i, 'row ' || i from n";
@@ -15,7 +15,7 @@ fn over_a_file() -> (House, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("test.db");
     rusqlite::Connection::open(&path).unwrap().execute_batch("create table t (a integer, b text); insert into t values (1, 'x')").unwrap();
-    let mut fields = fields(EngineKind::Sqlite);
+    let mut fields = ConnectionFields::new("test", EngineKind::Sqlite);
     fields.path = Some(path.to_str().unwrap().to_owned());
     (house(Target { fields, password: None }), folder)
 }

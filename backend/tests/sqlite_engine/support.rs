@@ -61,18 +61,7 @@ impl Db {
 
 /// Opens any path.
 pub async fn connect(path: &str, read_only: bool) -> Result<Box<dyn Session>, EngineError> {
-    let fields = ConnectionFields {
-        name: "test".to_owned(),
-        engine: EngineKind::Sqlite,
-        path: Some(path.to_owned()),
-        host: None,
-        port: None,
-        database: None,
-        user: None,
-        tls: None,
-        read_only,
-        color: None,
-    };
+    let fields = ConnectionFields { path: Some(path.to_owned()), read_only, ..ConnectionFields::new("test", EngineKind::Sqlite) };
     engine(EngineKind::Sqlite).connect(&Target { fields, password: None }).await
 }
 

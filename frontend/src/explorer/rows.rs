@@ -272,18 +272,7 @@ mod tests {
     fn connection(id: &str) -> Connection {
         Connection {
             id: ConnectionId(id.to_owned()),
-            fields: ConnectionFields {
-                name: "Shop".to_owned(),
-                engine: EngineKind::Sqlite,
-                path: None,
-                host: None,
-                port: None,
-                database: None,
-                user: None,
-                tls: None,
-                read_only: false,
-                color: None,
-            },
+            fields: ConnectionFields::new("Shop", EngineKind::Sqlite),
             temporary: false,
             has_password: false,
         }

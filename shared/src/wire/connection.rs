@@ -77,6 +77,24 @@ pub struct ConnectionFields {
     pub color: Option<u8>,
 }
 
+impl ConnectionFields {
+    /// A name and an engine, nothing else told.
+    pub fn new(name: impl Into<String>, engine: EngineKind) -> Self {
+        Self {
+            name: name.into(),
+            engine,
+            path: None,
+            host: None,
+            port: None,
+            database: None,
+            user: None,
+            tls: None,
+            read_only: false,
+            color: None,
+        }
+    }
+}
+
 /// `POST /api/v1/connections`, and `POST /api/v1/connections/test` for one that is not saved.
 /// Not `deny_unknown_fields` itself (serde can't with `flatten`): the server checks the names against the schema.
 #[derive(Clone, Debug, Serialize, Deserialize)]

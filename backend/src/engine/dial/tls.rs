@@ -6,7 +6,7 @@
 use super::{DialError, Link};
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
+use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
@@ -28,9 +28,10 @@ fn config(mode: TlsMode, ca: Option<&str>) -> Result<ClientConfig, String> {
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
         .map_err(|error| error.to_string())?;
+    let algorithms = provider.signature_verification_algorithms;
     let verifier: Arc<dyn ServerCertVerifier> = match mode {
-        TlsMode::Off | TlsMode::Encrypt => Arc::new(Unverified { provider }),
-        TlsMode::VerifyAuthority => Arc::new(AnyName { inner: authority(ca, provider)? }),
+        TlsMode::Off | TlsMode::Encrypt => Arc::new(Weaker { check: Check::Nobody, algorithms }),
+        TlsMode::VerifyAuthority => Arc::new(Weaker { check: Check::AnyName(authority(ca, provider)?), algorithms }),
         TlsMode::VerifyName => authority(ca, provider)?,
     };
     Ok(builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth())
@@ -53,54 +54,23 @@ fn authority(ca: Option<&str>, provider: Arc<CryptoProvider>) -> Result<Arc<WebP
     WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider).build().map_err(|error| error.to_string())
 }
 
-/// Any certificate will do.
+/// Who checks the certificate.
 #[derive(Debug)]
-struct Unverified {
-    provider: Arc<CryptoProvider>,
+enum Check {
+    /// Any certificate will do.
+    Nobody,
+    /// The authority must be right; the name need not be.
+    AnyName(Arc<WebPkiServerVerifier>),
 }
 
-impl ServerCertVerifier for Unverified {
-    fn verify_server_cert(
-        &self,
-        _: &CertificateDer<'_>,
-        _: &[CertificateDer<'_>],
-        _: &ServerName<'_>,
-        _: &[u8],
-        _: UnixTime,
-    ) -> Result<ServerCertVerified, Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        verify_tls12_signature(message, certificate, signature, &self.provider.signature_verification_algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        verify_tls13_signature(message, certificate, signature, &self.provider.signature_verification_algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.provider.signature_verification_algorithms.supported_schemes()
-    }
-}
-
-/// The authority must be right; the name need not be.
+/// A check that is weaker than the usual one, in the certificate alone: signatures of the handshake are checked as ever.
 #[derive(Debug)]
-struct AnyName {
-    inner: Arc<WebPkiServerVerifier>,
+struct Weaker {
+    check: Check,
+    algorithms: WebPkiSupportedAlgorithms,
 }
 
-impl ServerCertVerifier for AnyName {
+impl ServerCertVerifier for Weaker {
     fn verify_server_cert(
         &self,
         end_entity: &CertificateDer<'_>,
@@ -109,8 +79,9 @@ impl ServerCertVerifier for AnyName {
         ocsp: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
+        let Check::AnyName(inner) = &self.check else { return Ok(ServerCertVerified::assertion()) };
         // webpki checks the path before the name, so a complaint about the name means that the path is good.
-        match self.inner.verify_server_cert(end_entity, intermediates, name, ocsp, now) {
+        match inner.verify_server_cert(end_entity, intermediates, name, ocsp, now) {
             Err(Error::InvalidCertificate(CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. })) => {
                 Ok(ServerCertVerified::assertion())
             }
@@ -124,7 +95,7 @@ impl ServerCertVerifier for AnyName {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.inner.verify_tls12_signature(message, certificate, signature)
+        verify_tls12_signature(message, certificate, signature, &self.algorithms)
     }
 
     fn verify_tls13_signature(
@@ -133,10 +104,10 @@ impl ServerCertVerifier for AnyName {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.inner.verify_tls13_signature(message, certificate, signature)
+        verify_tls13_signature(message, certificate, signature, &self.algorithms)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.inner.supported_verify_schemes()
+        self.algorithms.supported_schemes()
     }
 }

@@ -81,18 +81,7 @@ impl World {
 
     pub fn target(&self) -> Target {
         Target {
-            fields: ConnectionFields {
-                name: "fake".to_owned(),
-                engine: EngineKind::Postgres,
-                path: None,
-                host: None,
-                port: None,
-                database: Some(self.name.clone()),
-                user: None,
-                tls: None,
-                read_only: false,
-                color: None,
-            },
+            fields: ConnectionFields { database: Some(self.name.clone()), ..ConnectionFields::new("fake", EngineKind::Postgres) },
             password: None,
         }
     }

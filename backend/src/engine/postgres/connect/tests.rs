@@ -3,18 +3,7 @@ use crate::engine::Password;
 use shared::wire::connection::{ConnectionFields, EngineKind};
 
 fn target(host: Option<&str>, port: Option<u16>) -> Target {
-    let fields = ConnectionFields {
-        name: String::new(),
-        engine: EngineKind::Postgres,
-        path: None,
-        host: host.map(str::to_owned),
-        port,
-        database: None,
-        user: None,
-        tls: None,
-        read_only: false,
-        color: None,
-    };
+    let fields = ConnectionFields { host: host.map(str::to_owned), port, ..ConnectionFields::new("", EngineKind::Postgres) };
     Target { fields, password: None }
 }
 

@@ -60,18 +60,7 @@ async fn serve(mut link: DuplexStream, answers: Vec<Vec<u8>>) {
 fn session_with(answers: Vec<Vec<u8>>) -> PostgresSession {
     let (ours, theirs) = tokio::io::duplex(1 << 20);
     tokio::spawn(serve(theirs, answers));
-    let fields = ConnectionFields {
-        name: String::new(),
-        engine: EngineKind::Postgres,
-        path: None,
-        host: Some("/nowhere".to_owned()),
-        port: None,
-        database: None,
-        user: None,
-        tls: None,
-        read_only: false,
-        color: None,
-    };
+    let fields = ConnectionFields { host: Some("/nowhere".to_owned()), ..ConnectionFields::new("", EngineKind::Postgres) };
     let whose = Whose { address: Address::Socket("/nowhere".into()), database: String::new(), user: String::new() };
     let mut session = PostgresSession::new(Connected {
         wire: Wire::new(Box::new(ours)),
