@@ -78,8 +78,8 @@ impl Config {
             return Err("SHEAF_MODE may only be `local` in this version.".to_owned());
         }
         let port = read_listen(&arguments.listen)?;
-        let sources = arguments.sources.iter().map(|argument| source::read(argument)).collect::<Result<Vec<_>, _>>()?;
         let data = data_folder(arguments.data.clone())?;
+        let sources = arguments.sources.iter().map(|argument| source::read(argument, &data)).collect::<Result<Vec<_>, _>>()?;
         let browser = if arguments.no_open { Browser::LeaveAlone } else { Browser::Open };
         Ok(Self { port, data, browser, sources })
     }

@@ -4,6 +4,7 @@ use super::Temporary;
 use super::validate;
 use crate::access::secret::SecretHash;
 use crate::engine::Password;
+use crate::engine::sqlite::own;
 use shared::ids::ConnectionId;
 use shared::wire::connection::{ConnectionFields, EngineKind, Tls, TlsMode};
 use std::path::Path;
@@ -13,12 +14,12 @@ use url::Url;
 /// What every SQLite file begins with; an empty file is one too.
 const SQLITE_MAGIC: &[u8] = b"SQLite format 3\0";
 
-/// Reads one argument; the `Err` is one sentence for the terminal.
-pub fn read(argument: &str) -> Result<Temporary, String> {
+/// Reads one argument, for a server on the data folder `data`; the `Err` is one sentence for the terminal.
+pub fn read(argument: &str, data: &Path) -> Result<Temporary, String> {
     let (fields, password) = match argument.split_once("://") {
         Some(("postgres" | "postgresql", _)) => read_postgres(argument)?,
         Some((scheme, _)) => return Err(format!("{scheme}:// is not supported yet; a file of SQLite or a postgres:// URL is.")),
-        None => (read_file(Path::new(argument))?, None),
+        None => (read_file(Path::new(argument), data)?, None),
     };
     validate::check(&fields, password.is_some()).map_err(|problem| problem.message)?;
     let id = ConnectionId(format!("temporary-{:.16}", SecretHash::of(&identity(&fields)).hex()));
@@ -28,7 +29,7 @@ pub fn read(argument: &str) -> Result<Temporary, String> {
 /// The sample database, which may still be being made.
 pub fn sample(path: &Path, making: watch::Receiver<Option<Result<(), String>>>) -> Temporary {
     let path = Some(path.to_string_lossy().into_owned());
-    let fields = ConnectionFields { path, ..named("Sample shop", EngineKind::Sqlite) };
+    let fields = ConnectionFields { path, ..ConnectionFields::new("Sample shop", EngineKind::Sqlite) };
     Temporary { id: ConnectionId("sample".to_owned()), fields, password: None, making: Some(making) }
 }
 
@@ -37,7 +38,7 @@ fn identity(fields: &ConnectionFields) -> String {
     format!("{:?} {:?} {:?} {:?} {:?} {:?}", fields.engine, fields.path, fields.host, fields.port, fields.database, fields.user)
 }
 
-fn read_file(path: &Path) -> Result<ConnectionFields, String> {
+fn read_file(path: &Path, data: &Path) -> Result<ConnectionFields, String> {
     use std::io::Read as _;
     let shown = path.display();
     let whole = std::fs::canonicalize(path).map_err(|error| match error.kind() {
@@ -46,6 +47,9 @@ fn read_file(path: &Path) -> Result<ConnectionFields, String> {
     })?;
     if !whole.is_file() {
         return Err(format!("{shown} is not a file."));
+    }
+    if own::is_of(&whole, &data.join(crate::store::FILE_NAME)) {
+        return Err(format!("{shown} is Sheaf's own store; it is not a database to work on."));
     }
     let mut start = Vec::new();
     std::fs::File::open(&whole)
@@ -56,7 +60,7 @@ fn read_file(path: &Path) -> Result<ConnectionFields, String> {
     }
     let text = whole.to_str().ok_or_else(|| format!("The path {shown} is not in UTF-8."))?;
     let name = whole.file_name().and_then(|name| name.to_str()).unwrap_or("database");
-    Ok(ConnectionFields { path: Some(text.to_owned()), ..named(name, EngineKind::Sqlite) })
+    Ok(ConnectionFields { path: Some(text.to_owned()), ..ConnectionFields::new(name, EngineKind::Sqlite) })
 }
 
 fn read_postgres(argument: &str) -> Result<(ConnectionFields, Option<Password>), String> {
@@ -84,7 +88,7 @@ fn read_postgres(argument: &str) -> Result<(ConnectionFields, Option<Password>),
         database: Some(database).filter(|text| !text.is_empty()),
         user: Some(user).filter(|text| !text.is_empty()),
         tls,
-        ..named(&name, EngineKind::Postgres)
+        ..ConnectionFields::new(name, EngineKind::Postgres)
     };
     Ok((fields, password.map(Password)))
 }
@@ -98,21 +102,6 @@ fn read_tls(mode: &str) -> Result<Option<Tls>, String> {
         _ => return Err("The setting `sslmode` may be disable, require, verify-ca or verify-full.".to_owned()),
     };
     Ok(Some(Tls { mode, ca: None }))
-}
-
-fn named(name: &str, engine: EngineKind) -> ConnectionFields {
-    ConnectionFields {
-        name: name.to_owned(),
-        engine,
-        path: None,
-        host: None,
-        port: None,
-        database: None,
-        user: None,
-        tls: None,
-        read_only: false,
-        color: None,
-    }
 }
 
 /// Undoes percent-encoding.
@@ -134,6 +123,10 @@ fn decode(text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn read(argument: &str) -> Result<Temporary, String> {
+        super::read(argument, Path::new("/no/data"))
+    }
 
     #[test]
     fn a_postgres_url_becomes_fields() {
@@ -174,6 +167,24 @@ mod tests {
         let file = folder.path().join("notes.txt");
         std::fs::write(&file, "not a database, just some notes").unwrap();
         assert!(read(file.to_str().unwrap()).unwrap_err().contains("is not a SQLite database"));
+    }
+
+    #[test]
+    fn the_store_of_the_data_folder_is_told_by_every_name() {
+        let data = tempfile::tempdir().unwrap();
+        let at = |name: &str| data.path().join(name);
+        std::fs::write(at("sheaf.sqlite"), SQLITE_MAGIC).unwrap();
+        std::fs::write(at("sheaf.sqlite-wal"), "").unwrap();
+        std::fs::hard_link(at("sheaf.sqlite"), at("hard.sqlite")).unwrap();
+        std::fs::copy(at("sheaf.sqlite"), at("copy.sqlite")).unwrap();
+        std::fs::create_dir(at("inner")).unwrap();
+        for name in ["sheaf.sqlite", "sheaf.sqlite-wal", "hard.sqlite", "inner/../sheaf.sqlite"] {
+            let path = at(name).display().to_string();
+            let told = super::read(&path, data.path()).unwrap_err();
+            assert_eq!(told, format!("{path} is Sheaf's own store; it is not a database to work on."));
+            assert!(super::read(&path, &at("inner")).is_ok(), "the store of another data folder is a file like any other");
+        }
+        assert!(super::read(at("copy.sqlite").to_str().unwrap(), data.path()).is_ok());
     }
 
     #[test]

@@ -37,6 +37,9 @@ fn a_start_that_can_t_be_is_one_sentence() {
     assert!(serve(&["--listen", "127.0.0.1:0", "/no/such/file.sqlite"]).contains("/no/such/file.sqlite"));
     assert!(serve(&["--listen", "127.0.0.1:0", notes.to_str().unwrap()]).contains("not a SQLite database"));
     assert!(serve(&["--listen", "127.0.0.1:0", "oracle://x"]).contains("oracle://"));
+    let store = data.path().join("sheaf.sqlite");
+    std::fs::write(&store, "").unwrap();
+    assert!(serve(&["--listen", "127.0.0.1:0", store.to_str().unwrap()]).contains("Sheaf's own store"));
     assert!(refusal(&["open", "--data", folder]).contains("No Sheaf server"));
 }
 

@@ -37,7 +37,12 @@ pub fn note(file: &Path) {
 /// Whether it is one of Sheaf's own, by whatever name.
 pub fn is_own(path: &Path) -> bool {
     let files = FILES.read().unwrap_or_else(PoisonError::into_inner);
-    files.iter().flat_map(|file| family(file)).any(|own| is_same(path, &own))
+    files.iter().any(|file| is_of(path, file))
+}
+
+/// Whether it is that file, or what SQLite puts beside it, by whatever name.
+pub fn is_of(path: &Path, file: &Path) -> bool {
+    family(file).any(|own| is_same(path, &own))
 }
 
 /// What to say to it.
