@@ -1,7 +1,7 @@
 //! The server, as functions: the only place with `fetch`.
 //!
 //! Invariant: each call gives its value or one [`Problem`]; a lost network is one too, said once and clearly. No call retries by itself.
-//! The browser's storage and its random source stand here too ([`storage`], [`names`]): all that is outside the page.
+//! The browser's storage, its random source and its timer stand here too ([`storage`], [`names`], [`timer`]): all that is outside the page.
 //! The bearer is held here and goes nowhere but into the `Authorization` header.
 
 mod body;
@@ -9,6 +9,7 @@ mod events;
 mod fetch;
 pub mod names;
 pub mod storage;
+pub mod timer;
 
 pub use body::Lines;
 pub use events::events;

@@ -9,6 +9,7 @@ pub mod listen;
 pub mod run;
 pub mod tabs;
 
+use crate::api::timer;
 use std::cell::RefCell;
 
 thread_local! {
@@ -17,13 +18,7 @@ thread_local! {
 
 /// Waits, at most until [`wake`]; no timer is armed unless somebody waits. One waits at a time.
 pub async fn pause(ms: u32) {
-    let promise = js_sys::Promise::new(&mut |resolve, _| {
-        WAKE.with_borrow_mut(|wake| *wake = Some(resolve.clone()));
-        if let Some(window) = web_sys::window() {
-            let _ = window.set_timeout_with_callback_and_timeout_and_arguments_0(&resolve, i32::try_from(ms).unwrap_or(i32::MAX));
-        }
-    });
-    let _ = wasm_bindgen_futures::JsFuture::from(promise).await;
+    timer::rest_unless(ms, |resolve| WAKE.with_borrow_mut(|wake| *wake = Some(resolve))).await;
 }
 
 /// Ends a pause before its time.

@@ -1,12 +1,15 @@
-//! Which pages to ask for now, and which requests no longer matter.
+//! Which pages to ask for now, which requests no longer matter, and when to ask again.
 //!
 //! Invariant: pure, no `web_sys`; the same question has the same answer. What the window shows comes first, then what it will show
 //! next; never more than [`IN_FLIGHT_MAX`] at once, so that a jump never waits behind pages nobody looks at.
 
+use shared::problem::{ErrorCode, Problem};
 use std::ops::Range;
 
 /// Requests at once.
 pub const IN_FLIGHT_MAX: usize = 3;
+/// Shortest and longest time before a page is asked for again, in milliseconds, whatever the server says.
+const AGAIN_MS: (u64, u64) = (50, 10_000);
 /// Pages ahead of a window that moves.
 const AHEAD_PAGES: u64 = 1;
 /// Pages ahead at speed.
@@ -77,9 +80,25 @@ pub fn plan(look: &Look, have: impl Fn(u32) -> bool, in_flight: &[u32]) -> Plan 
     Plan { ask, give_up }
 }
 
+/// Milliseconds after which a request that was put off may be made again; none where the answer is final.
+pub fn ask_again_after(problem: &Problem) -> Option<u32> {
+    let told = problem.retry_after_ms.filter(|_| problem.code == ErrorCode::TooMany)?;
+    u32::try_from(told.clamp(AGAIN_MS.0, AGAIN_MS.1)).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_what_is_put_off_is_asked_for_again() {
+        let told = |code, retry_after_ms| ask_again_after(&Problem { retry_after_ms, ..Problem::new(code, "No") });
+        assert_eq!(told(ErrorCode::TooMany, Some(1_200)), Some(1_200));
+        assert_eq!(told(ErrorCode::TooMany, Some(0)), Some(50), "never in a tight loop");
+        assert_eq!(told(ErrorCode::TooMany, Some(u64::MAX)), Some(10_000), "never for hours");
+        assert_eq!(told(ErrorCode::TooMany, None), None);
+        assert_eq!(told(ErrorCode::Gone, Some(1_200)), None);
+    }
 
     fn look(rows: Range<u64>, speed_rows: f64) -> Look {
         Look { rows, speed_rows, page_rows: 1_000, extent_rows: 1_000_000 }
