@@ -103,6 +103,10 @@ pub trait Session: Send {
     async fn fetch(&mut self, bound: Bound) -> Result<Fetched, EngineError>;
     /// Ends the statement: afterwards the database's side holds no portal, cursor or lock of it beyond an open transaction of the user's.
     async fn finish(&mut self) -> Result<Finished, EngineError>;
+    /// The open transaction has failed and takes nothing but its end. Only an engine that has such a state answers true.
+    fn transaction_failed(&self) -> bool {
+        false
+    }
     /// What the database said since the last call, in order.
     fn take_notices(&mut self) -> Vec<Notice>;
     /// Stops the running statement from outside, at any time, from any task.

@@ -71,6 +71,9 @@ pub struct Problem {
     /// The database's own code (SQLSTATE, or `SQLITE_…`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sqlstate: Option<String>,
+    /// The console's open transaction has failed with it and takes nothing but its end (PostgreSQL).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub transaction_failed: bool,
     /// When another try may succeed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<u64>,
@@ -89,6 +92,7 @@ impl Problem {
             position: None,
             hint: None,
             sqlstate: None,
+            transaction_failed: false,
             retry_after_ms: None,
             request_id: None,
         }

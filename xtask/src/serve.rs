@@ -1,9 +1,12 @@
 //! `cargo xtask serve`: the release, built where needed, on its usual address and with its sample database.
 
-use crate::failure::{Outcome, WhileTrying, fail};
+#[cfg(not(unix))]
+use crate::failure::fail;
+use crate::failure::{Outcome, WhileTrying};
 use crate::place::Place;
 use crate::process::program;
 use crate::{dist, steps};
+use std::process::Command;
 
 /// Where the interface is found while working on Sheaf.
 const LISTEN: &str = "127.0.0.1:7432";
@@ -17,7 +20,18 @@ pub fn run(place: &Place, arguments: &[String]) -> Outcome<()> {
     if !arguments.iter().any(|argument| argument.starts_with("--listen")) {
         command.args(["--listen", LISTEN]);
     }
-    // Ctrl+C reaches both; Sheaf then ends in its own order and this waits for it.
-    let status = command.args(arguments).status().while_trying("start dist/sheaf")?;
+    become_it(command.args(arguments))
+}
+
+/// From here on this process is Sheaf: whatever ends the one ends the other.
+#[cfg(unix)]
+fn become_it(command: &mut Command) -> Outcome<()> {
+    use std::os::unix::process::CommandExt;
+    Err(command.exec()).while_trying("start dist/sheaf")
+}
+
+#[cfg(not(unix))]
+fn become_it(command: &mut Command) -> Outcome<()> {
+    let status = command.status().while_trying("start dist/sheaf")?;
     if status.success() || status.code().is_none() { Ok(()) } else { fail(format!("Sheaf ended with {status}; its own message is above.")) }
 }

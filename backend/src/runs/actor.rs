@@ -35,6 +35,19 @@ struct Outcome {
     in_transaction: bool,
 }
 
+/// What a statement left of a transaction.
+#[derive(Default)]
+struct Transaction {
+    open: bool,
+    failed: bool,
+}
+
+impl Transaction {
+    fn after(outcome: &Outcome, seat: &Seat) -> Self {
+        Self { open: outcome.in_transaction, failed: outcome.in_transaction && seat.lease.session.transaction_failed() }
+    }
+}
+
 /// A run with its session, from the statement's answer on.
 struct Reading<'a> {
     run: &'a Arc<Run>,
@@ -79,7 +92,8 @@ impl Actor {
         match self.execute(seat).await {
             Ok((reading, started)) => reading.read(started).await,
             Err(Some((seat, outcome))) => {
-                end(&run, outcome.ending, Some(outcome.in_transaction));
+                let transaction = Transaction::after(&outcome, &seat);
+                end(&run, outcome.ending, Some(transaction));
                 seat.leave(outcome.health, outcome.in_transaction).await;
             }
             // The ending is told, the seat is gone.
@@ -112,7 +126,7 @@ impl Actor {
                     seat = match self.seats.replace(seat).await {
                         Ok(seat) => seat,
                         Err(problem) => {
-                            end(&self.run, Ending::rejected(problem), Some(false));
+                            end(&self.run, Ending::rejected(problem), Some(Transaction::default()));
                             return Err(None);
                         }
                     };
@@ -143,7 +157,8 @@ impl Reading<'_> {
                 self.read_pages().await
             }
         };
-        end(self.run, outcome.ending, Some(outcome.in_transaction));
+        let transaction = Transaction::after(&outcome, &self.seat);
+        end(self.run, outcome.ending, Some(transaction));
         self.seat.leave(outcome.health, outcome.in_transaction).await;
     }
 
@@ -289,10 +304,10 @@ impl Reading<'_> {
 }
 
 /// Writes the final state.
-fn end(run: &Arc<Run>, ending: Ending, in_transaction: Option<bool>) {
+fn end(run: &Arc<Run>, ending: Ending, transaction: Option<Transaction>) {
     run.update(|standing: &mut Standing| {
-        if let Some(in_transaction) = in_transaction {
-            standing.in_transaction = in_transaction;
+        if let Some(Transaction { open, failed }) = transaction {
+            (standing.in_transaction, standing.transaction_failed) = (open, failed);
         }
         standing.end(ending, Instant::now());
     });

@@ -38,6 +38,7 @@ pub(super) struct Standing {
     pub problem: Option<Problem>,
     pub reading_to_end: bool,
     pub in_transaction: bool,
+    pub transaction_failed: bool,
     worked: Duration,
     working_since: Option<Instant>,
 }
@@ -59,6 +60,7 @@ impl Standing {
             problem: None,
             reading_to_end: false,
             in_transaction: false,
+            transaction_failed: false,
             worked: Duration::ZERO,
             working_since: Some(now),
         }
@@ -141,6 +143,7 @@ impl Standing {
             problem: self.problem.clone(),
             reading_to_end: self.reading_to_end,
             in_transaction: self.in_transaction,
+            transaction_failed: self.transaction_failed,
         }
     }
 

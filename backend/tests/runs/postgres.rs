@@ -138,9 +138,21 @@ async fn a_transaction_is_the_consoles_own(cluster: &'static Cluster) {
     assert_eq!(cell(&other.page0.unwrap(), 0, 0), "1");
     let refused = house.run("select nothing", Some("k")).await.unwrap_err();
     assert_eq!((refused.code, refused.sqlstate.as_deref(), refused.position), (ErrorCode::Rejected, Some("42703"), Some(7)));
+    assert!(refused.transaction_failed);
     let aborted = house.run("select 1", Some("k")).await.unwrap_err();
     assert_eq!(aborted.sqlstate.as_deref(), Some("25P02"), "the console's own transaction, as the server has it");
-    assert!(!house.run("rollback", Some("k")).await.unwrap().status.in_transaction);
+    assert!(aborted.transaction_failed);
+    let committed = house.run("/* keep it */ commit", Some("k")).await.unwrap().status;
+    assert!(!committed.in_transaction && !committed.transaction_failed);
+    let told: Vec<_> = committed.notices.iter().map(|notice| notice.message.as_str()).collect();
+    assert_eq!(told, ["The transaction had failed before: it was rolled back, and nothing of it is kept"]);
+    // Who asks for it back is told nothing, and neither is who loses nothing.
+    for sql in ["begin", "select nothing", "abort", "begin", "commit"] {
+        let silent = house.run(sql, Some("k")).await;
+        assert!(silent.is_err() || silent.unwrap().status.notices.is_empty(), "{sql}");
+    }
+    let lone = house.run("select nothing", Some("k")).await.unwrap_err();
+    assert!(!lone.transaction_failed, "outside a transaction nothing else fails");
     // What anybody leaves in a session of the pool is undone.
     house.run("begin", None).await.unwrap();
     house.run("set search_path to nowhere", None).await.unwrap();

@@ -86,6 +86,7 @@ mod tests {
             problem: None,
             reading_to_end: false,
             in_transaction: false,
+            transaction_failed: false,
         }
     }
 

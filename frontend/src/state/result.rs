@@ -253,6 +253,7 @@ pub fn first_status(id: RunId, state: RunState, page_rows: u32, total_rows: Opti
         problem: None,
         reading_to_end: false,
         in_transaction: false,
+        transaction_failed: false,
     }
 }
 
@@ -275,6 +276,7 @@ mod tests {
             problem: None,
             reading_to_end: false,
             in_transaction: false,
+            transaction_failed: false,
         }
     }
 

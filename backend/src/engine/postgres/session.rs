@@ -19,12 +19,14 @@ use super::types::{Layout, Names};
 use super::wire::{Wire, WireError};
 use crate::engine::{Bound, CancelHandle, EngineError, Fetched, Finished, Session, Started};
 use async_trait::async_trait;
-use flow::{Event, Said, Sink};
+use flow::{Block, Event, Said, Sink};
 
 pub use flow::TextRow;
 use postgres_protocol::message::frontend;
 use shared::problem::{ErrorCode, Problem};
+use shared::sql::lexer::lex;
 use shared::wire::catalog::Catalog;
+use shared::wire::connection::EngineKind;
 use shared::wire::run::Notice;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -40,7 +42,7 @@ pub struct PostgresSession {
     /// Until the server has said which one it is.
     whose: Option<Whose>,
     read_only: bool,
-    in_transaction: bool,
+    block: Block,
     broken: bool,
     statement: Option<Statement>,
     sink: Sink,
@@ -85,12 +87,16 @@ impl PostgresSession {
             names: Names::default(),
             whose: Some(connected.whose),
             read_only: connected.read_only,
-            in_transaction: false,
+            block: Block::Idle,
             broken: false,
             statement: None,
             sink: Sink::Statement,
             aside: Vec::new(),
         }
+    }
+
+    fn in_transaction(&self) -> bool {
+        self.block != Block::Idle
     }
 
     /// The session waits for a statement, and the server is still there.
@@ -281,6 +287,12 @@ fn rows_affected(tag: &str, has_columns: bool) -> Option<u64> {
     words.next_back().filter(|_| counts).and_then(|count| count.parse().ok())
 }
 
+/// `ROLLBACK` or its synonym; any other end of a transaction asks for its rows to be kept.
+fn asks_to_roll_back(sql: &str) -> bool {
+    let first = lex(sql, EngineKind::Postgres).find(|token| token.is_significant(sql));
+    first.is_some_and(|token| token.is_word(sql, "ROLLBACK") || token.is_word(sql, "ABORT"))
+}
+
 #[async_trait]
 impl Session for PostgresSession {
     async fn execute(&mut self, sql: &str, bound: Bound) -> Result<Started, EngineError> {
@@ -318,12 +330,13 @@ impl Session for PostgresSession {
 
     async fn finish(&mut self) -> Result<Finished, EngineError> {
         let Some(statement) = self.statement.take() else {
-            return Ok(Finished { rows_affected: None, in_transaction: self.in_transaction });
+            return Ok(Finished { rows_affected: None, in_transaction: self.in_transaction() });
         };
         let columns = statement.layout.map(|layout| layout.columns).unwrap_or_default();
-        let wanted = if self.in_transaction { Vec::new() } else { self.names.origins.missing(&columns) };
+        let wanted = if self.in_transaction() { Vec::new() } else { self.names.origins.missing(&columns) };
         self.write_close(&wanted).map_err(|error| self.lose(&error.into()))?;
         self.send().await?;
+        let had_failed = self.block == Block::Failed;
         let (mut tag, mut open) = (statement.tag, statement.portal == Portal::Running);
         let mut said = |said| match said {
             Said::Complete(complete) if std::mem::take(&mut open) => tag = Some(complete),
@@ -333,20 +346,28 @@ impl Session for PostgresSession {
         if !wanted.is_empty() {
             self.read_origins(wanted.len()).await?;
         }
-        if self.read_only && self.in_transaction {
+        if self.read_only && self.in_transaction() {
             frontend::query("ROLLBACK", &mut self.wire.output).map_err(|error| self.lose(&error.into()))?;
             self.ask(1, &mut |_, _| {}).await?;
         }
         if tag.as_deref().is_some_and(|tag| tag.starts_with("ALTER ") || tag.starts_with("DROP ")) {
             self.names.forget();
         }
+        if had_failed && tag.as_deref() == Some("ROLLBACK") && !asks_to_roll_back(&statement.sql) {
+            let message = "The transaction had failed before: it was rolled back, and nothing of it is kept".to_owned();
+            self.notices.push(Notice { severity: "WARNING".to_owned(), message });
+        }
         match failed {
             Some(fields) => Err(self.refusal_of(fields, &statement.sql)),
             None => Ok(Finished {
                 rows_affected: tag.and_then(|tag| rows_affected(&tag, !columns.is_empty())),
-                in_transaction: self.in_transaction,
+                in_transaction: self.in_transaction(),
             }),
         }
+    }
+
+    fn transaction_failed(&self) -> bool {
+        self.block == Block::Failed
     }
 
     fn take_notices(&mut self) -> Vec<Notice> {
@@ -373,7 +394,7 @@ impl Session for PostgresSession {
     async fn reset(&mut self) -> Result<(), EngineError> {
         self.expect_idle().await?;
         let mut readies = 1;
-        if self.in_transaction {
+        if self.in_transaction() {
             readies = 2;
             frontend::query("ROLLBACK", &mut self.wire.output).map_err(|error| not_sent(&error.into()))?;
         }

@@ -32,10 +32,32 @@ pub enum Event {
     CopyIn,
     /// CopyOutResponse: the server sends data.
     CopyOut,
-    /// ReadyForQuery; whether a transaction is open.
-    Ready(bool),
+    /// ReadyForQuery; what it says of a transaction.
+    Ready(Block),
     /// Nothing that matters here.
     Other,
+}
+
+/// Where a session is with its transaction (ReadyForQuery's status).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Block {
+    /// In none.
+    #[default]
+    Idle,
+    /// In one.
+    Open,
+    /// In one that has failed.
+    Failed,
+}
+
+impl Block {
+    fn read(status: u8) -> Self {
+        match status {
+            b'I' => Self::Idle,
+            b'E' => Self::Failed,
+            _ => Self::Open,
+        }
+    }
 }
 
 /// Where rows go.
@@ -117,7 +139,7 @@ impl PostgresSession {
             b'E' => Event::Failed(Fields::read(body)),
             b'G' => Event::CopyIn,
             b'H' => Event::CopyOut,
-            b'Z' => Event::Ready(Reader::new(body).u8()? != b'I'),
+            b'Z' => Event::Ready(Block::read(Reader::new(body).u8()?)),
             // ParseComplete, BindComplete, NoData, ParameterDescription; data of a COPY that was refused.
             b'1' | b'2' | b'n' | b't' | b'd' | b'c' => Event::Other,
             b'N' | b'S' | b'A' => {
@@ -199,8 +221,8 @@ impl PostgresSession {
         let mut failed = None;
         let end = loop {
             match self.next_event().await {
-                Ok(Event::Ready(open)) => {
-                    self.in_transaction = open;
+                Ok(Event::Ready(block)) => {
+                    self.block = block;
                     break Ok(failed);
                 }
                 Ok(Event::Failed(fields)) if fields.is_fatal() => {
