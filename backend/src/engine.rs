@@ -27,6 +27,21 @@ pub fn engine(kind: EngineKind) -> &'static dyn Engine {
     }
 }
 
+/// A value for a parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Param {
+    /// NULL.
+    Null,
+    /// True or false.
+    Bool(bool),
+    /// A whole number.
+    Integer(i64),
+    /// Any other number.
+    Real(f64),
+    /// Text; the database takes it for what its place in the statement asks for, where it does such a thing.
+    Text(String),
+}
+
 /// Where to connect: a connection's fields and its secret.
 #[derive(Clone)]
 pub struct Target {
@@ -99,6 +114,16 @@ pub struct Finished {
 pub trait Session: Send {
     /// Sends one statement, its text untouched, and a demand for the first `bound` rows in the same flight where the protocol can.
     async fn execute(&mut self, sql: &str, bound: Bound) -> Result<Started, EngineError>;
+    /// The same for a statement with parameters, one value for each. Nothing of a value becomes part of the text.
+    async fn execute_with(&mut self, sql: &str, params: &[Param], bound: Bound) -> Result<Started, EngineError> {
+        if params.is_empty() {
+            return self.execute(sql, bound).await;
+        }
+        Err(EngineError::idle(Problem::new(
+            ErrorCode::Rejected,
+            "This database takes no parameters through Sheaf yet; write the values into the statement",
+        )))
+    }
     /// The next rows.
     async fn fetch(&mut self, bound: Bound) -> Result<Fetched, EngineError>;
     /// Ends the statement: afterwards the database's side holds no portal, cursor or lock of it beyond an open transaction of the user's.

@@ -34,11 +34,16 @@ pub fn house(target: Target) -> House {
 
 impl House {
     pub async fn run(&self, sql: &str, console: Option<&str>) -> Result<Begun, Problem> {
+        self.run_with(sql, serde_json::json!([]), console).await
+    }
+
+    /// With values for the statement's parameters.
+    pub async fn run_with(&self, sql: &str, params: serde_json::Value, console: Option<&str>) -> Result<Begun, Problem> {
         let request = StartRun {
             connection: ConnectionId("c".to_owned()),
             session: console.map(|name| SessionId(name.to_owned())),
             sql: sql.to_owned(),
-            params: Vec::new(),
+            params: params.as_array().unwrap().clone(),
             page_rows: None,
             window: Some(WindowId("w".to_owned())),
             token: None,

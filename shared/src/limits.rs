@@ -20,6 +20,10 @@ pub const COLUMNS_MAX: usize = 4_096;
 pub const BODY_BYTES_MAX: usize = 1024 * 1024;
 /// Bytes of one statement's text.
 pub const SQL_BYTES_MAX: usize = 512 * 1024;
+/// Parameters of one statement: as many as a column list may have is more than a person fills in; the databases take 32,766 and more.
+pub const PARAMETERS_MAX: usize = 1_000;
+/// Bytes of all values of one statement's parameters, as text.
+pub const PARAMETER_BYTES_MAX: usize = 512 * 1024;
 /// Pages read ahead of the one that was asked for.
 pub const READ_AHEAD_PAGES: u32 = 4;
 /// Seconds without a request after which a paused result lets go of its database session.

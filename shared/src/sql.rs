@@ -8,10 +8,12 @@ pub mod colour;
 pub mod dialects;
 pub mod lexer;
 pub mod outline;
+pub mod parameters;
 pub mod script;
 pub mod splitter;
 
 pub use dialects::{Dialect, dialect};
 pub use lexer::{Token, TokenKind, lex};
+pub use parameters::parameters;
 pub use script::Script;
 pub use splitter::{split, statement_at};

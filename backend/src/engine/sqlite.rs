@@ -13,7 +13,7 @@ mod text;
 mod thread;
 
 use crate::engine::worker::{Gone, Worker};
-use crate::engine::{Bound, CancelHandle, Engine, EngineError, Fetched, Finished, Session, Started, Target};
+use crate::engine::{Bound, CancelHandle, Engine, EngineError, Fetched, Finished, Param, Session, Started, Target};
 use async_trait::async_trait;
 use connect::Place;
 use shared::limits::CONNECT_SECONDS_MAX;
@@ -91,8 +91,12 @@ fn gone() -> EngineError {
 #[async_trait]
 impl Session for SqliteSession {
     async fn execute(&mut self, sql: &str, bound: Bound) -> Result<Started, EngineError> {
+        self.execute_with(sql, &[], bound).await
+    }
+
+    async fn execute_with(&mut self, sql: &str, params: &[Param], bound: Bound) -> Result<Started, EngineError> {
         self.signals.begin();
-        let started = self.ask(|reply| Command::Execute(sql.to_owned(), bound, reply)).await;
+        let started = self.ask(|reply| Command::Execute(sql.to_owned(), params.to_vec(), bound, reply)).await;
         if started.is_err() {
             self.signals.end();
         }

@@ -11,7 +11,7 @@ use super::run::Run;
 use super::seat::{Health, Seat, Seats};
 use super::shelf::{CutCell, write_problem};
 use super::state::{self, Ending, Standing, cancelled, count, internal};
-use crate::engine::{Bound, CancelHandle, EngineError, Fate, Started};
+use crate::engine::{Bound, CancelHandle, EngineError, Fate, Param, Started};
 use arrow_schema::SchemaRef;
 use bytes::Bytes;
 use shared::limits::{COLUMNS_MAX, FETCH_BYTES_MAX};
@@ -26,6 +26,7 @@ pub(super) struct Actor {
     pub config: Arc<RunsConfig>,
     pub seats: Seats,
     pub sql: String,
+    pub params: Vec<Param>,
 }
 
 /// How the work at the database ended.
@@ -112,7 +113,7 @@ impl Actor {
             let pages = Paginator::new(self.run.standing().page_rows as usize);
             let bound = Bound { rows: pages.page_rows(), bytes: FIRST_BYTES };
             let handle = seat.lease.session.cancel_handle();
-            let call = seat.lease.session.execute(&self.sql, bound);
+            let call = seat.lease.session.execute_with(&self.sql, &self.params, bound);
             let Driven { result, fit } = drive(call, &handle, &self.run.mailbox, &self.config, Patience::UntilStopped).await;
             let may_replace = !replaced && (seat.has_state || seat.lease.reused) && !self.run.mailbox.is_stopping();
             match result {

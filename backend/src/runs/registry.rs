@@ -7,7 +7,7 @@
 use super::actor::Actor;
 use super::console::{Console, ConsoleKey};
 use super::lease::{WindowKey, Windows};
-use super::request::{check, new_id, too_many};
+use super::request::{check, new_id, params, too_many};
 use super::run::{NewRun, Run, abort, remember};
 use super::seat::Seats;
 use super::shelf::gone;
@@ -92,6 +92,7 @@ impl Registry {
     /// Starts a run's actor.
     pub fn begin(self: &Arc<Self>, grant: &Grant, target: Target, request: StartRun) -> Result<Arc<Run>, Problem> {
         let page_rows = check(&request)?;
+        let params = params(&request)?;
         let principal = grant.principal().clone();
         let StartRun { connection, session, sql, window, token, .. } = request;
         let window = window.map(|window| (principal.clone(), window));
@@ -103,7 +104,7 @@ impl Registry {
             self.admit(&mut table, &run)?
         };
         let seats = Seats { desk, ..self.seats(principal, &connection, target) };
-        let actor = Actor { run: run.clone(), config: self.config.clone(), seats, sql };
+        let actor = Actor { run: run.clone(), config: self.config.clone(), seats, sql, params };
         self.watch_over(&run);
         self.spawn(actor);
         Ok(run)

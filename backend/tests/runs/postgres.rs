@@ -48,6 +48,7 @@ async fn the_life_of_results_on_a_real_server() {
         a_cancelled_console_keeps_its_session(cluster).await;
         a_cancelled_read_tells_the_servers_words(cluster).await;
         a_change_refused_at_its_end_is_told_whoever_gave_it_up(cluster).await;
+        values_are_bound_as_the_server_reads_them(cluster).await;
         a_transaction_is_the_consoles_own(cluster).await;
         a_cut_link_leaves_what_was_read(cluster).await;
         a_shutdown_leaves_nothing_on_the_server(cluster).await;
@@ -126,6 +127,23 @@ async fn a_change_refused_at_its_end_is_told_whoever_gave_it_up(cluster: &'stati
         let told = "The statement itself did not take effect: duplicate key value violates unique constraint \"once_a_key\"";
         assert_eq!((detail.as_str(), status.rows_affected), (told, None));
     }
+    house.runs.shut_down().await;
+}
+
+/// The server says what each value is taken for; nothing is put into the text.
+async fn values_are_bound_as_the_server_reads_them(cluster: &'static Cluster) {
+    let house = at(cluster.port);
+    let sql = "select $1::int8 as a, $2::numeric as b, $3 || '!' as c, $4::date as d, $5::bool as e, $1 + 1 as f";
+    let params = serde_json::json!([9_007_199_254_740_993_i64, "123456789012345678901234567890.10", "'; drop table t; --", null, true]);
+    let page = house.run_with(sql, params, None).await.unwrap().page0.unwrap();
+    let seen: Vec<String> = (0..6).map(|column| cell(&page, 0, column)).collect();
+    let wanted = ["9007199254740993", "123456789012345678901234567890.10", "'; drop table t; --!", "", "t", "9007199254740994"];
+    assert_eq!(seen, wanted);
+    let refused = house.run_with("select $1::int", serde_json::json!(["none"]), Some("k")).await.unwrap_err();
+    assert_eq!(refused.sqlstate.as_deref(), Some("22P02"));
+    let missing = house.run_with("select $2::int", serde_json::json!([1]), Some("k")).await.unwrap_err();
+    assert_eq!(missing.code, ErrorCode::Rejected);
+    assert_eq!(cell(&house.run("select 7", Some("k")).await.unwrap().page0.unwrap(), 0, 0), "7", "the session goes on");
     house.runs.shut_down().await;
 }
 

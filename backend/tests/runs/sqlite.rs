@@ -106,3 +106,30 @@ async fn refusals_have_their_place_and_leave_everything_else() {
     let catalog = house.runs.catalog(&house.grant, house.target.clone(), ConnectionId("c".to_owned())).await.unwrap();
     assert!(catalog.schemas.iter().any(|schema| schema.relations.iter().any(|relation| relation.name == "t")));
 }
+
+#[tokio::test]
+async fn values_are_bound_as_what_they_are_and_never_become_text_of_the_statement() {
+    let (house, _folder) = over_a_file();
+    let cells = async |sql: &str, params: serde_json::Value| {
+        let page = house.run_with(sql, params, None).await?.page0.unwrap();
+        let columns = read(&page).num_columns();
+        Ok::<_, shared::problem::Problem>((0..columns).map(|column| cell(&page, 0, column)).collect::<Vec<_>>())
+    };
+    let types = "select typeof(?1), typeof(:two), typeof(@three), typeof($four), typeof(?), ?1; -- ?";
+    let seen = cells(types, serde_json::json!([9_007_199_254_740_993_i64, 0.1, "a'); drop table t; --", null, true])).await.unwrap();
+    assert_eq!(seen, ["integer", "real", "text", "null", "integer", "9007199254740993"]);
+    let quoted = cells("select :q as q, (select count(*) from t)", serde_json::json!(["'; delete from t; --"])).await.unwrap();
+    assert_eq!(quoted, ["'; delete from t; --", "1"]);
+    let missing = cells("select :from, :to", serde_json::json!([1])).await.unwrap_err();
+    assert_eq!(missing.message, "The statement has a parameter, :to, and no value was given for it.");
+    let left_over = cells("select 1", serde_json::json!([1])).await.unwrap_err();
+    assert_eq!(left_over.message, "The statement has 0 parameters, and 1 values were given.");
+    let nested = cells("select ?", serde_json::json!([[1]])).await.unwrap_err();
+    assert_eq!((nested.code, nested.message.as_str()), (ErrorCode::InvalidRequest, "Value 1 must be null, true, false, a number or text"));
+    // Where the first statement ends is found in spite of names that are longer or shorter than their values.
+    for second in ["select ?; delete from t", "select :a_long_name /* ; */ ; delete from t where a = ?", "select @a;;select 1"] {
+        let refused = cells(second, serde_json::json!([1])).await.unwrap_err();
+        assert_eq!(refused.message, "One statement at a time: another one follows the first.", "{second}");
+    }
+    assert_eq!(cells("select :x ; -- done ?", serde_json::json!(["ok"])).await.unwrap(), ["ok"]);
+}

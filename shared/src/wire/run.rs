@@ -16,7 +16,8 @@ pub struct StartRun {
     pub session: Option<SessionId>,
     /// One statement, sent as it stands.
     pub sql: String,
-    /// Values for the statement's parameters. Binding them is still to come: only an empty list is taken.
+    /// Values for the statement's parameters, in the order in which the database counts them ([`crate::sql::parameters`]): null, true
+    /// or false, a number, or text. A number that 64 bits do not hold exactly is sent as text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub params: Vec<serde_json::Value>,
     /// Rows of a page: 1,000 unless told, 10,000 at most. Wide rows make it smaller; `Sheaf-Page-Rows` tells.

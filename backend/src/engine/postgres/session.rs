@@ -17,7 +17,7 @@ use super::errors::{Notices, lost, not_sent};
 use super::origins::Whose;
 use super::types::{Layout, Names};
 use super::wire::{Wire, WireError};
-use crate::engine::{Bound, CancelHandle, EngineError, Fetched, Finished, Session, Started};
+use crate::engine::{Bound, CancelHandle, EngineError, Fetched, Finished, Param, Session, Started};
 use async_trait::async_trait;
 use flow::{Block, Event, Said, Sink};
 
@@ -120,14 +120,15 @@ impl PostgresSession {
         lost(error)
     }
 
-    fn write_statement(&mut self, sql: &str, rows: usize) -> std::io::Result<()> {
+    fn write_statement(&mut self, sql: &str, params: &[Param], rows: usize) -> std::io::Result<()> {
         let out = &mut self.wire.output;
         if self.read_only {
             // One transaction a statement: the only form of "read only" that no statement can talk itself out of.
             write_query("BEGIN READ ONLY", out)?;
         }
         frontend::parse("", sql, [], out)?;
-        write_bind("", out)?;
+        let texts: Vec<Option<String>> = params.iter().map(text_of).collect();
+        bind_texts("", &texts.iter().map(Option::as_deref).collect::<Vec<_>>(), out)?;
         frontend::describe(b'P', "", out)?;
         frontend::execute("", row_limit(rows), out)?;
         frontend::flush(out);
@@ -257,8 +258,9 @@ fn write_bind(portal: &str, out: &mut bytes::BytesMut) -> std::io::Result<()> {
 }
 
 /// Parameters as text; all columns as text.
-fn bind_texts(portal: &str, values: &[&str], out: &mut bytes::BytesMut) -> std::io::Result<()> {
-    let write = |value: &&str, out: &mut bytes::BytesMut| {
+fn bind_texts(portal: &str, values: &[Option<&str>], out: &mut bytes::BytesMut) -> std::io::Result<()> {
+    let write = |value: &Option<&str>, out: &mut bytes::BytesMut| {
+        let Some(value) = value else { return Ok(postgres_protocol::IsNull::Yes) };
         out.extend_from_slice(value.as_bytes());
         Ok(postgres_protocol::IsNull::No)
     };
@@ -266,6 +268,17 @@ fn bind_texts(portal: &str, values: &[&str], out: &mut bytes::BytesMut) -> std::
         frontend::BindError::Serialization(error) => error,
         frontend::BindError::Conversion(error) => std::io::Error::other(error),
     })
+}
+
+/// A value as text; the server reads it as the type that its place in the statement asks for.
+fn text_of(param: &Param) -> Option<String> {
+    match param {
+        Param::Null => None,
+        Param::Bool(value) => Some(value.to_string()),
+        Param::Integer(value) => Some(value.to_string()),
+        Param::Real(value) => Some(value.to_string()),
+        Param::Text(value) => Some(value.clone()),
+    }
 }
 
 /// A question or command of Sheaf's own, in the same flight as what follows it.
@@ -296,9 +309,13 @@ fn asks_to_roll_back(sql: &str) -> bool {
 #[async_trait]
 impl Session for PostgresSession {
     async fn execute(&mut self, sql: &str, bound: Bound) -> Result<Started, EngineError> {
+        self.execute_with(sql, &[], bound).await
+    }
+
+    async fn execute_with(&mut self, sql: &str, params: &[Param], bound: Bound) -> Result<Started, EngineError> {
         self.expect_idle().await?;
         self.canceller.forget();
-        let written = self.write_introduction().and_then(|()| self.write_statement(sql, bound.rows.max(1).saturating_add(1)));
+        let written = self.write_introduction().and_then(|()| self.write_statement(sql, params, bound.rows.max(1).saturating_add(1)));
         if written.is_err() {
             self.wire.output.clear();
             return Err(EngineError::idle(Problem::new(ErrorCode::Rejected, "PostgreSQL takes no text with a zero byte in it")));

@@ -175,6 +175,12 @@ fn only_reading(context: AuthContext<'_>) -> Authorization {
 }
 
 /// A statement without its values.
-pub fn parameters_refused(name: &str) -> EngineError {
+pub fn value_missing(name: &str) -> EngineError {
     EngineError::idle(Problem::new(ErrorCode::Rejected, format!("The statement has a parameter, {name}, and no value was given for it.")))
+}
+
+/// More values than parameters.
+pub fn values_left_over(given: usize, wanted: usize) -> EngineError {
+    let message = format!("The statement has {wanted} parameters, and {given} values were given.");
+    EngineError::idle(Problem::new(ErrorCode::Rejected, message))
 }

@@ -3,6 +3,9 @@
 //! Invariant: nothing here decides what a statement may do; that is SQLite's (read-only open, authorizer). It only says where the
 //! text after the first statement stands, which SQLite itself reports and ignores.
 
+use shared::sql::{TokenKind, lex};
+use shared::wire::connection::EngineKind;
+
 /// The offset behind blanks and comments at `from`, as SQLite's tokenizer reads them.
 pub fn skip_blank(text: &str, from: usize) -> usize {
     let mut at = from;
@@ -33,6 +36,28 @@ pub fn skip_empty(text: &str, from: usize) -> usize {
         at = skip_blank(text, at + 1);
     }
     at
+}
+
+/// How much of `text` SQLite took, of which its expanded form has `expanded` bytes: there each parameter stands as `NULL` before it
+/// has a value.
+pub fn length_before_expansion(text: &str, expanded: usize) -> usize {
+    const NULL: usize = 4;
+    let mut seen = 0;
+    for token in lex(text, EngineKind::Sqlite) {
+        if seen >= expanded {
+            return token.start;
+        }
+        let length = token.end - token.start;
+        // Within a token only where it is no parameter, as in a comment that the text ends in.
+        if token.kind == TokenKind::Parameter {
+            seen += NULL;
+        } else if seen + length > expanded {
+            return token.start + (expanded - seen);
+        } else {
+            seen += length;
+        }
+    }
+    text.len()
 }
 
 /// The first word of the statement, in capitals.

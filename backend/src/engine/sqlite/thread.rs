@@ -3,16 +3,17 @@
 //! Invariant: a statement is stepped only as far as it is asked for: one row more than was handed out, which stays in the statement
 //! until it is wanted. Start at [`serve`].
 
-use super::connect::{Place, parameters_refused};
+use super::connect::{Place, value_missing, values_left_over};
 use super::decode::Page;
 use super::describe::{Column, columns};
 use super::signals::Signals;
 use super::{catalog, error, own, text};
 use crate::engine::worker::Inbox;
-use crate::engine::{Bound, EngineError, Fetched, Finished, Started};
+use crate::engine::{Bound, EngineError, Fetched, Finished, Param, Started};
 use arrow_schema::SchemaRef;
 use rusqlite::fallible_iterator::FallibleIterator as _;
 use rusqlite::fallible_streaming_iterator::FallibleStreamingIterator as _;
+use rusqlite::types::Null;
 use rusqlite::{Batch, Connection, Rows, Statement};
 use shared::problem::{ErrorCode, Problem};
 use shared::wire::catalog::Catalog;
@@ -25,7 +26,7 @@ type Reply<T> = oneshot::Sender<Result<T, EngineError>>;
 /// What the session asks of its thread.
 pub enum Command {
     /// See [`crate::engine::Session::execute`].
-    Execute(String, Bound, Reply<Started>),
+    Execute(String, Vec<Param>, Bound, Reply<Started>),
     /// See [`crate::engine::Session::fetch`].
     Fetch(Bound, Reply<Fetched>),
     /// See [`crate::engine::Session::finish`].
@@ -42,9 +43,9 @@ pub fn serve(place: &Place, mut connection: Connection, signals: &Arc<Signals>, 
     let mut next = inbox.wait();
     while let Some(command) = next.take() {
         next = match command {
-            Command::Execute(sql, bound, reply) => {
+            Command::Execute(sql, params, bound, reply) => {
                 state.note(&sql);
-                match run(&connection, signals, &sql, bound, reply, inbox, &mut state) {
+                match run(&connection, signals, (&sql, &params), bound, reply, inbox, &mut state) {
                     Some(unread) => Some(unread),
                     None => inbox.wait(),
                 }
@@ -112,7 +113,7 @@ impl State {
 fn run(
     connection: &Connection,
     signals: &Signals,
-    sql: &str,
+    (sql, params): (&str, &[Param]),
     bound: Bound,
     reply: Reply<Started>,
     inbox: &mut Inbox<Command>,
@@ -120,7 +121,7 @@ fn run(
 ) -> Option<Command> {
     own::begin();
     let fault = |e: rusqlite::Error| own::refusal().unwrap_or_else(|| error::of_statement(e, sql, signals.stopped()));
-    let mut statement = match prepare(connection, sql) {
+    let mut statement = match prepare(connection, sql, params) {
         Ok(Some(statement)) => statement,
         Ok(None) => {
             let _ = reply.send(Ok(Started { schema: None }));
@@ -170,7 +171,7 @@ enum Refused {
 }
 
 /// Prepares the one statement of the text; `None` when there is none in it.
-fn prepare<'c>(connection: &'c Connection, sql: &str) -> Result<Option<Statement<'c>>, Refused> {
+fn prepare<'c>(connection: &'c Connection, sql: &str, params: &[Param]) -> Result<Option<Statement<'c>>, Refused> {
     let refuse = |message: &str, position: usize| {
         let mut problem = Problem::new(ErrorCode::Rejected, message);
         problem.position = u32::try_from(position).ok();
@@ -186,20 +187,40 @@ fn prepare<'c>(connection: &'c Connection, sql: &str) -> Result<Option<Statement
     // Leading comments belong to the statement; a semicolon before it does not.
     let start = sql.get(..start).and_then(last_semicolon).map_or(0, |at| at + 1);
     let body = sql.get(start..).unwrap_or("");
-    let Some(statement) = Batch::new(connection, body).next().map_err(Refused::BySqlite)? else {
+    let Some(mut statement) = Batch::new(connection, body).next().map_err(Refused::BySqlite)? else {
         return Ok(None);
     };
-    if let Some(name) = (1..=statement.parameter_count()).next().map(|index| statement.parameter_name(index).unwrap_or("?").to_owned()) {
-        return Err(Refused::Here(parameters_refused(&name)));
-    }
-    // Without parameters this is the part of the text that SQLite took. What follows is not even prepared: a PRAGMA may take
-    // effect by that alone.
-    let end = start + statement.expanded_sql().map_or(body.len(), |taken| taken.len());
+    // What follows the part of the text that SQLite took is not even prepared: a PRAGMA may take effect by that alone.
+    let end = start + statement.expanded_sql().map_or(body.len(), |taken| text::length_before_expansion(body, taken.len()));
     let second = text::skip_empty(sql, end);
     if second < sql.len() {
         return Err(refuse("One statement at a time: another one follows the first.", second));
     }
+    bind(&mut statement, params)?;
     Ok(Some(statement))
+}
+
+/// Gives each parameter its value.
+fn bind(statement: &mut Statement<'_>, params: &[Param]) -> Result<(), Refused> {
+    let wanted = statement.parameter_count();
+    if params.len() > wanted {
+        return Err(Refused::Here(values_left_over(params.len(), wanted)));
+    }
+    if params.len() < wanted {
+        let name = statement.parameter_name(params.len() + 1).unwrap_or("?").to_owned();
+        return Err(Refused::Here(value_missing(&name)));
+    }
+    for (at, param) in params.iter().enumerate() {
+        let bound = match param {
+            Param::Null => statement.raw_bind_parameter(at + 1, Null),
+            Param::Bool(value) => statement.raw_bind_parameter(at + 1, *value),
+            Param::Integer(value) => statement.raw_bind_parameter(at + 1, *value),
+            Param::Real(value) => statement.raw_bind_parameter(at + 1, *value),
+            Param::Text(value) => statement.raw_bind_parameter(at + 1, value),
+        };
+        bound.map_err(Refused::BySqlite)?;
+    }
+    Ok(())
 }
 
 /// The last semicolon outside comments of a text that has nothing else.
@@ -233,7 +254,7 @@ impl<'s> Reading<'s> {
         stop_if_asked(fault, signals)?;
         let has_columns = statement.column_count() > 0;
         let as_prepared = columns(statement);
-        let mut rows = statement.query([]).map_err(fault)?;
+        let mut rows = statement.raw_query();
         rows.advance().map_err(fault)?;
         if !has_columns {
             return Ok(None);
@@ -347,7 +368,7 @@ mod tests {
         let (worker, count, _file) = counted();
         let bound = Bound { rows: 100, bytes: usize::MAX };
         let sql = "WITH RECURSIVE c(x) AS (VALUES(1) UNION ALL SELECT x+1 FROM c LIMIT 250) SELECT tick() FROM c";
-        worker.ask(|reply| Command::Execute(sql.to_owned(), bound, reply)).await.unwrap().unwrap();
+        worker.ask(|reply| Command::Execute(sql.to_owned(), Vec::new(), bound, reply)).await.unwrap().unwrap();
         assert_eq!(count.load(Ordering::SeqCst), 101);
         let mut made = Vec::new();
         for _ in 0..3 {

@@ -105,7 +105,7 @@ impl PostgresSession {
 fn write_types(types: &[(u32, i32)], out: &mut BytesMut) -> std::io::Result<()> {
     frontend::parse("", TYPES, [], out)?;
     let (oids, modifiers) = (array(types.iter().map(|(oid, _)| oid)), array(types.iter().map(|(_, modifier)| modifier)));
-    bind_texts(ASIDE, &[&oids, &modifiers], out)?;
+    bind_texts(ASIDE, &[Some(&oids), Some(&modifiers)], out)?;
     frontend::execute(ASIDE, 0, out)?;
     frontend::close(b'P', ASIDE, out)?;
     frontend::flush(out);
@@ -116,7 +116,7 @@ fn write_types(types: &[(u32, i32)], out: &mut BytesMut) -> std::io::Result<()> 
 pub fn write_origins(columns: &[(u32, i16)], out: &mut BytesMut) -> std::io::Result<()> {
     frontend::parse("", ORIGINS, [], out)?;
     let (tables, attributes) = (array(columns.iter().map(|(table, _)| table)), array(columns.iter().map(|(_, attribute)| attribute)));
-    bind_texts("", &[&tables, &attributes], out)?;
+    bind_texts("", &[Some(&tables), Some(&attributes)], out)?;
     frontend::execute("", 0, out)?;
     frontend::sync(out);
     Ok(())

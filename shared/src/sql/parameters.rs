@@ -1,0 +1,64 @@
+//! Parameters of a statement: which values it waits for, in the order in which the database counts them.
+//!
+//! Invariant: the text is never changed; a name is shown as it is written. Source: SQLite documentation, "Parameters" of
+//! "SQL Language Expressions"; PostgreSQL documentation, "Positional Parameters".
+
+use super::lexer::{TokenKind, lex};
+use crate::limits::PARAMETERS_MAX;
+use crate::wire::connection::EngineKind;
+
+/// One name for each value, in the order of values: `?` takes the next number, `?3` and `$3` the third, `:name` the next number at
+/// its first use. A number that no parameter uses stands as `$2` or `?2`, since a value is wanted for it all the same.
+pub fn parameters(text: &str, kind: EngineKind) -> Vec<String> {
+    let mut names: Vec<Option<String>> = Vec::new();
+    let mut mark = '?';
+    for token in lex(text, kind).filter(|token| token.kind == TokenKind::Parameter) {
+        let written = token.text(text);
+        let (first, rest) = written.split_at(written.chars().next().map_or(0, char::len_utf8));
+        match rest.parse::<usize>() {
+            Ok(number) if matches!(first, "?" | "$") && (1..=PARAMETERS_MAX).contains(&number) => {
+                mark = if first == "$" { '$' } else { '?' };
+                if names.len() < number {
+                    names.resize(number, None);
+                }
+                if let Some(name) = names.get_mut(number - 1) {
+                    name.get_or_insert_with(|| written.to_owned());
+                }
+            }
+            _ if names.len() >= PARAMETERS_MAX => break,
+            _ if rest.is_empty() => names.push(Some(format!("?{}", names.len() + 1))),
+            _ if names.iter().flatten().any(|name| name == written) => {}
+            _ => names.push(Some(written.to_owned())),
+        }
+    }
+    names.into_iter().enumerate().map(|(at, name)| name.unwrap_or_else(|| format!("{mark}{}", at + 1))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_is_counted_as_its_database_counts() {
+        let sqlite = |text| parameters(text, EngineKind::Sqlite);
+        assert_eq!(sqlite("select ?, ?, :a, @b, $c, :a"), ["?1", "?2", ":a", "@b", "$c"]);
+        assert_eq!(sqlite("select ?3, ?"), ["?1", "?2", "?3", "?4"]);
+        let postgres = |text| parameters(text, EngineKind::Postgres);
+        assert_eq!(postgres("select $2::int, $1, a::text, $2 from t where x ? 'key'"), ["$1", "$2"]);
+        assert_eq!(postgres("select $3"), ["$1", "$2", "$3"]);
+    }
+
+    #[test]
+    fn what_only_looks_like_one_is_none() {
+        for text in ["select ':a', \"$1\", $q$ :b $1 $q$ -- :c\n/* $2 */", "select a::int, b[1:2]"] {
+            assert_eq!(parameters(text, EngineKind::Postgres), Vec::<String>::new(), "{text}");
+        }
+        assert_eq!(parameters("select ':a' -- ?\n/* ? */", EngineKind::Sqlite), Vec::<String>::new());
+    }
+
+    #[test]
+    fn an_absurd_number_asks_for_nothing_absurd() {
+        assert!(parameters("select $4000000000", EngineKind::Postgres).len() <= 1);
+        assert!(parameters(&"?,".repeat(100_000), EngineKind::Sqlite).len() <= PARAMETERS_MAX);
+    }
+}
