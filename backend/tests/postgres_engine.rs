@@ -8,6 +8,10 @@ mod catalog;
 mod ends;
 #[path = "postgres_engine/paging.rs"]
 mod paging;
+#[path = "postgres_engine/parallel.rs"]
+mod parallel;
+#[path = "postgres_engine/pooler.rs"]
+mod pooler;
 #[path = "postgres_engine/setting.rs"]
 mod setting;
 #[path = "postgres_engine/sign_in.rs"]

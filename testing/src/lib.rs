@@ -5,5 +5,6 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)] // A panic is a test's report.
 
 pub mod keeper;
+pub mod pgbouncer;
 pub mod postgres;
 pub mod relay;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
@@ -18,6 +18,18 @@ pub struct Relay {
     counts: Arc<Counts>,
     cut: watch::Sender<bool>,
 }
+
+/// How much a relay holds on its own.
+#[derive(Clone, Copy, Debug)]
+struct Holds {
+    /// Pieces of 16 KiB under way.
+    pieces: usize,
+    /// Its sockets are those of a network card, not of the loopback: small segments, small buffers.
+    narrow: bool,
+}
+
+/// Bytes of a segment on an Ethernet.
+const SEGMENT_BYTES: u32 = 1_448;
 
 /// What passed.
 #[derive(Default)]
@@ -42,11 +54,20 @@ pub struct Passed {
 impl Relay {
     /// To a port of 127.0.0.1, each direction delayed by `delay`.
     pub async fn start(server_port: u16, delay: Duration) -> Self {
+        Self::holding(server_port, delay, Holds { pieces: 64, narrow: false }).await
+    }
+
+    /// The same without delay, and with next to no room of its own: what a client does not read, the server soon can't send.
+    pub async fn narrow(server_port: u16) -> Self {
+        Self::holding(server_port, Duration::ZERO, Holds { pieces: 1, narrow: true }).await
+    }
+
+    async fn holding(server_port: u16, delay: Duration, holds: Holds) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let (cut, is_cut) = watch::channel(false);
         let counts = Arc::new(Counts::default());
-        tokio::spawn(accept(listener, server_port, delay, Arc::clone(&counts), is_cut));
+        tokio::spawn(accept(listener, server_port, (delay, holds), Arc::clone(&counts), is_cut));
         Self { port, counts, cut }
     }
 
@@ -62,26 +83,44 @@ impl Relay {
     }
 }
 
-async fn accept(listener: TcpListener, server_port: u16, delay: Duration, counts: Arc<Counts>, mut is_cut: watch::Receiver<bool>) {
+async fn to_server(port: u16, holds: Holds) -> TcpStream {
+    let socket = TcpSocket::new_v4().unwrap();
+    if holds.narrow {
+        socket.set_recv_buffer_size(SEGMENT_BYTES * 4).unwrap();
+        socket2::SockRef::from(&socket).set_tcp_mss(SEGMENT_BYTES).unwrap();
+    }
+    socket.connect(([127, 0, 0, 1], port).into()).await.unwrap()
+}
+
+async fn accept(
+    listener: TcpListener,
+    server_port: u16,
+    (delay, holds): (Duration, Holds),
+    counts: Arc<Counts>,
+    mut is_cut: watch::Receiver<bool>,
+) {
     loop {
         let client = tokio::select! {
             accepted = listener.accept() => accepted.unwrap().0,
             _ = is_cut.changed() => return,
         };
-        let server = TcpStream::connect(("127.0.0.1", server_port)).await.unwrap();
+        let server = to_server(server_port, holds).await;
+        if holds.narrow {
+            socket2::SockRef::from(&client).set_send_buffer_size(SEGMENT_BYTES as usize * 4).unwrap();
+        }
         client.set_nodelay(true).unwrap();
         server.set_nodelay(true).unwrap();
         let (from_client, to_client) = client.into_split();
         let (from_server, to_server) = server.into_split();
         let up = Arc::clone(&counts);
-        tokio::spawn(pump(from_client, to_server, delay, is_cut.clone(), move |bytes| {
+        tokio::spawn(pump(from_client, to_server, (delay, holds), is_cut.clone(), move |bytes| {
             up.to_server.fetch_add(bytes, Ordering::SeqCst);
             if !up.client_speaks.swap(true, Ordering::SeqCst) {
                 up.flights.fetch_add(1, Ordering::SeqCst);
             }
         }));
         let down = Arc::clone(&counts);
-        tokio::spawn(pump(from_server, to_client, delay, is_cut.clone(), move |bytes| {
+        tokio::spawn(pump(from_server, to_client, (delay, holds), is_cut.clone(), move |bytes| {
             down.to_client.fetch_add(bytes, Ordering::SeqCst);
             down.client_speaks.store(false, Ordering::SeqCst);
         }));
@@ -91,12 +130,12 @@ async fn accept(listener: TcpListener, server_port: u16, delay: Duration, counts
 async fn pump(
     mut from: OwnedReadHalf,
     mut to: OwnedWriteHalf,
-    delay: Duration,
+    (delay, holds): (Duration, Holds),
     mut is_cut: watch::Receiver<bool>,
     count: impl Fn(u64) + Send + 'static,
 ) {
     // Bounded, so that a reader that stops makes the sender stop too.
-    let (queue, mut queued) = mpsc::channel::<(Instant, Vec<u8>)>(64);
+    let (queue, mut queued) = mpsc::channel::<(Instant, Vec<u8>)>(holds.pieces);
     let mut writer_cut = is_cut.clone();
     tokio::spawn(async move {
         while let Some((due, bytes)) = queued.recv().await {

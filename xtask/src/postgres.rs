@@ -9,12 +9,18 @@ use std::path::{Path, PathBuf};
 /// Where Debian keeps each version in a folder of its own.
 const VERSIONS: &str = "/usr/lib/postgresql";
 
-/// Installs the server where none is there.
+/// The pooler in front of it: root's own folder of programs is on no one else's path.
+const POOLERS: [&str; 3] = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer", "/usr/local/bin/pgbouncer"];
+
+/// Installs the server where none is there, and PgBouncer.
 pub fn ensure(_place: &Place) -> Outcome<()> {
-    if binaries().is_some() {
+    if binaries().is_none() {
+        packages::install("Testing against PostgreSQL", &["postgresql"])?;
+    }
+    if POOLERS.iter().any(|program| Path::new(program).exists()) {
         return Ok(());
     }
-    packages::install("Testing against PostgreSQL", &["postgresql"])
+    packages::install("Testing against PgBouncer", &["pgbouncer"])
 }
 
 /// The `bin` folders of the oldest and the newest version (once, where they are the same), separated by colons.

@@ -10,7 +10,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpStream, UnixStream, lookup_host};
+use tokio::net::{TcpSocket, TcpStream, UnixStream, lookup_host};
 
 /// Whatever bytes go through.
 pub trait Transport: AsyncRead + AsyncWrite + Send + Sync + Unpin {}
@@ -98,7 +98,7 @@ async fn open_tcp(host: &str, port: u16) -> Result<TcpStream, DialError> {
     }
     let mut last = no_address("the name is empty".to_owned());
     for address in addresses {
-        match TcpStream::connect(address).await {
+        match connect(address).await {
             Ok(stream) => {
                 settle(&stream);
                 return Ok(stream);
@@ -107,6 +107,16 @@ async fn open_tcp(host: &str, port: u16) -> Result<TcpStream, DialError> {
         }
     }
     Err(last)
+}
+
+/// What a server may send ahead of the reader, before the system doubles it: a usual page fits, and so takes one round trip.
+const RECEIVE_WINDOW_BYTES: u32 = 128 * 1024;
+
+/// The window is set before the handshake, which is where its scale is agreed on.
+async fn connect(address: SocketAddr) -> std::io::Result<TcpStream> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    socket.set_recv_buffer_size(RECEIVE_WINDOW_BYTES)?;
+    socket.connect(address).await
 }
 
 /// Small messages leave at once; a vanished peer is noticed within half a minute. Neither is worth failing for.

@@ -7,7 +7,7 @@ use testing::postgres::{Cluster, clusters};
 use testing::relay::Relay;
 
 /// 2,000,000 rows of 6 columns, about 128 bytes each on the wire.
-fn two_million_rows(cluster: &Cluster) {
+pub fn two_million_rows(cluster: &Cluster) {
     cluster.psql(
         "postgres",
         "select pg_advisory_lock(1);
@@ -57,7 +57,7 @@ async fn a_page_of_two_million_rows_moves_its_own_rows_in_one_round_trip() {
 }
 
 /// The server holds no snapshot for it, at once.
-async fn watch_idle(cluster: &Cluster, pid: &str) {
+pub async fn watch_idle(cluster: &Cluster, pid: &str) {
     let mut watcher = crate::setting::session(cluster).await;
     let state = format!("select state || ' ' || coalesce(backend_xmin::text, 'free') from pg_stat_activity where pid = {pid}");
     assert_eq!(value(watcher.as_mut(), &state).await, "idle free");

@@ -30,6 +30,12 @@ impl Canceller {
         Self { route, key, asked: AtomicBool::new(false) }
     }
 
+    /// The number of the process that the key names.
+    pub fn process(&self) -> Option<u32> {
+        let (process, _) = self.key.as_ref()?.bytes.split_first_chunk::<4>()?;
+        Some(u32::from_be_bytes(*process))
+    }
+
     /// A new statement begins: what was asked before is not about it.
     pub fn forget(&self) {
         self.asked.store(false, Ordering::Release);

@@ -37,7 +37,7 @@ const RELATIONS: &str = "SELECT c.oid, c.relnamespace, c.relname, c.relkind, \
     WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') ORDER BY c.relname";
 
 const COLUMNS: &str = "SELECT a.attrelid, a.attnum, a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod), a.attnotnull, \
-        CASE WHEN a.attgenerated = '' THEN pg_catalog.pg_get_expr(e.adbin, e.adrelid) END, d.description \
+        CASE WHEN a.attgenerated = '' THEN pg_catalog.pg_get_expr(e.adbin, e.adrelid) END, d.description, a.atttypid, a.atttypmod \
     FROM pg_catalog.pg_attribute a \
     JOIN pg_catalog.pg_class c ON c.oid = a.attrelid AND c.relkind IN ('r', 'p', 'v', 'm', 'f') \
     LEFT JOIN pg_catalog.pg_attrdef e ON e.adrelid = a.attrelid AND e.adnum = a.attnum \

@@ -53,6 +53,8 @@ pub struct Connected {
     pub whose: Whose,
     /// Every statement runs in a transaction that refuses writes.
     pub read_only: bool,
+    /// It refused settings in the way that poolers do.
+    pub pooled: bool,
 }
 
 impl Route {
@@ -102,7 +104,10 @@ pub async fn connect(target: &Target) -> Result<Connected, EngineError> {
 
 async fn connect_unbounded(target: &Target) -> Result<Connected, EngineError> {
     match attempt(target, Extras::Asked).await {
-        Err(error) if refuses_extras(&error.problem) => attempt(target, Extras::None).await,
+        Err(error) if refuses_extras(&error.problem) => {
+            let connected = attempt(target, Extras::None).await?;
+            Ok(Connected { pooled: error.problem.sqlstate.as_deref() == Some(POOLERS_REFUSAL), ..connected })
+        }
         other => other,
     }
 }
@@ -114,9 +119,12 @@ enum Extras {
     None,
 }
 
+/// What PgBouncer says of a setting that it does not pass on; a server says so only of what is no start-up message.
+const POOLERS_REFUSAL: &str = "08P01";
+
 /// Servers before 14, systems without the check, and poolers refuse settings they don't know, before anything else.
 fn refuses_extras(problem: &Problem) -> bool {
-    matches!(problem.sqlstate.as_deref(), Some("42704" | "22023" | "08P01" | "0A000"))
+    matches!(problem.sqlstate.as_deref(), Some("42704" | "22023" | POOLERS_REFUSAL | "0A000"))
 }
 
 async fn attempt(target: &Target, extras: Extras) -> Result<Connected, EngineError> {
@@ -144,6 +152,7 @@ async fn attempt(target: &Target, extras: Extras) -> Result<Connected, EngineErr
         settings: HashMap::new(),
         notices: Notices::default(),
         read_only: target.fields.read_only,
+        pooled: false,
     };
     while !greet(&mut connected, &mut sign_in).await? {}
     Ok(connected)

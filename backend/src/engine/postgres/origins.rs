@@ -1,4 +1,4 @@
-//! Where columns come from, as far as any session of a target has learnt it: what one was told serves the first page of the next.
+//! Where columns come from, and what types are called, as far as any session of a target has learnt it: what one was told serves the first page of the next.
 //!
 //! Invariant: sessions share only what came from one and the same start of one server, so that numbers which mean other tables
 //! there (another server on that port, a restored one) never name a column here. At most [`TARGETS_MAX`] targets are remembered.
@@ -35,6 +35,8 @@ pub struct Origins(Arc<Mutex<Known>>);
 #[derive(Debug, Default)]
 struct Known {
     names: HashMap<Place, String>,
+    /// Names of types that are not built in, by number and modifier.
+    types: HashMap<(u32, i32), String>,
     asked: Option<Instant>,
 }
 
@@ -81,9 +83,22 @@ impl Origins {
         known.names.extend(names);
     }
 
-    /// What the server says of all columns now.
-    pub fn replace(&self, names: HashMap<Place, String>) {
-        *self.known() = Known { names, asked: Some(Instant::now()) };
+    /// What the server says of all columns, and of their types, now.
+    pub fn replace(&self, names: HashMap<Place, String>, types: HashMap<(u32, i32), String>) {
+        let mut known = self.known();
+        known.names = names;
+        known.asked = Some(Instant::now());
+        known.types.extend(types);
+    }
+
+    /// The name of a type, where it is known.
+    pub fn type_name(&self, of: (u32, i32)) -> Option<String> {
+        self.known().types.get(&of).cloned()
+    }
+
+    /// What the server calls some types.
+    pub fn learn_types(&self, names: impl IntoIterator<Item = ((u32, i32), String)>) {
+        self.known().types.extend(names);
     }
 
     /// Something was altered or dropped: names may have changed.

@@ -8,6 +8,7 @@
 
 mod flow;
 mod lookup;
+mod way;
 
 use super::cancel::Canceller;
 use super::catalog;
@@ -20,6 +21,7 @@ use super::wire::{Wire, WireError};
 use crate::engine::{Bound, CancelHandle, EngineError, Fetched, Finished, Param, Session, Started};
 use async_trait::async_trait;
 use flow::{Block, Event, Said, Sink};
+use way::{Reach, reach_of};
 
 pub use flow::TextRow;
 use postgres_protocol::message::frontend;
@@ -43,6 +45,8 @@ pub struct PostgresSession {
     whose: Option<Whose>,
     read_only: bool,
     block: Block,
+    /// A pooler stands between, which lends a server's process for a transaction only.
+    pooled: bool,
     broken: bool,
     statement: Option<Statement>,
     sink: Sink,
@@ -56,11 +60,15 @@ struct Statement {
     layout: Option<Layout>,
     rows: Rows,
     portal: Portal,
+    reach: Reach,
     /// CommandComplete's, once it came.
     tag: Option<String>,
     /// Sheaf said no to it (COPY); the server's answer to that is not for the person.
     refused: Option<Problem>,
 }
+
+/// Bytes of a result that are read on behind a pooler, so that it has its server back: larger ones keep it until they are read.
+const POOLED_BYTES: usize = 4 * 1024 * 1024;
 
 /// Where the last Execute stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,6 +96,7 @@ impl PostgresSession {
             whose: Some(connected.whose),
             read_only: connected.read_only,
             block: Block::Idle,
+            pooled: connected.pooled,
             broken: false,
             statement: None,
             sink: Sink::Statement,
@@ -120,7 +129,7 @@ impl PostgresSession {
         lost(error)
     }
 
-    fn write_statement(&mut self, sql: &str, params: &[Param], rows: usize) -> std::io::Result<()> {
+    fn write_statement(&mut self, sql: &str, params: &[Param], rows: usize, reach: Reach) -> std::io::Result<()> {
         let out = &mut self.wire.output;
         if self.read_only {
             // One transaction a statement: the only form of "read only" that no statement can talk itself out of.
@@ -130,19 +139,29 @@ impl PostgresSession {
         let texts: Vec<Option<String>> = params.iter().map(text_of).collect();
         bind_texts("", &texts.iter().map(Option::as_deref).collect::<Vec<_>>(), out)?;
         frontend::describe(b'P', "", out)?;
-        frontend::execute("", row_limit(rows), out)?;
-        frontend::flush(out);
+        frontend::execute("", if reach == Reach::Page { row_limit(rows) } else { 0 }, out)?;
+        match reach {
+            Reach::Page | Reach::End => frontend::flush(out),
+            Reach::EndAndSync => {
+                if self.read_only {
+                    write_query("COMMIT", out)?;
+                }
+                frontend::sync(out);
+            }
+        }
         Ok(())
     }
 
     /// The end of a statement, and in the same flight the question where its columns come from.
-    fn write_close(&mut self, origins: &[(u32, i16)]) -> std::io::Result<()> {
+    fn write_close(&mut self, reach: Reach, origins: &[(u32, i16)]) -> std::io::Result<()> {
         let out = &mut self.wire.output;
-        frontend::close(b'P', "", out)?;
-        if self.read_only {
-            write_query("COMMIT", out)?;
+        if reach != Reach::EndAndSync {
+            frontend::close(b'P', "", out)?;
+            if self.read_only {
+                write_query("COMMIT", out)?;
+            }
+            frontend::sync(out);
         }
-        frontend::sync(out);
         if !origins.is_empty() {
             lookup::write_origins(origins, out)?;
         }
@@ -208,7 +227,8 @@ impl PostgresSession {
                 cut = cut.or_else(|| statement.rows.reaching(bound.bytes));
             }
             let count = bound.rows.max(1).min(cut.unwrap_or(usize::MAX)).min(held);
-            if held > count || statement.portal == Portal::Complete {
+            let reads_on = statement.reach == Reach::EndAndSync && statement.rows.byte_len() < POOLED_BYTES;
+            if (held > count && !reads_on) || statement.portal == Portal::Complete {
                 return Ok(count);
             }
             if statement.portal == Portal::Suspended {
@@ -224,6 +244,17 @@ impl PostgresSession {
                 _ => {}
             }
         }
+    }
+
+    /// Stops a server that sends more than is wanted. In a transaction of the user's that would end it: there the rest is read.
+    async fn stop_sending(&mut self) -> bool {
+        let sends = self.statement.as_ref().is_some_and(|statement| statement.reach != Reach::Page && statement.portal == Portal::Running);
+        let stops = sends && !self.in_transaction();
+        if stops {
+            // The request's link is closed before the next message leaves, so it can hit nothing else.
+            let _ = self.canceller.cancel().await;
+        }
+        stops
     }
 
     fn suspended(&mut self) {
@@ -315,13 +346,22 @@ impl Session for PostgresSession {
     async fn execute_with(&mut self, sql: &str, params: &[Param], bound: Bound) -> Result<Started, EngineError> {
         self.expect_idle().await?;
         self.canceller.forget();
-        let written = self.write_introduction().and_then(|()| self.write_statement(sql, params, bound.rows.max(1).saturating_add(1)));
+        let rows = bound.rows.max(1);
+        let reach = reach_of(sql, rows, self.pooled, self.in_transaction());
+        let written = self.write_introduction().and_then(|()| self.write_statement(sql, params, rows.saturating_add(1), reach));
         if written.is_err() {
             self.wire.output.clear();
             return Err(EngineError::idle(Problem::new(ErrorCode::Rejected, "PostgreSQL takes no text with a zero byte in it")));
         }
-        self.statement =
-            Some(Statement { sql: sql.to_owned(), layout: None, rows: Rows::default(), portal: Portal::Running, tag: None, refused: None });
+        self.statement = Some(Statement {
+            sql: sql.to_owned(),
+            layout: None,
+            rows: Rows::default(),
+            portal: Portal::Running,
+            reach,
+            tag: None,
+            refused: None,
+        });
         self.send().await?;
         self.read_introduction().await?;
         self.answer(bound).await
@@ -346,12 +386,13 @@ impl Session for PostgresSession {
     }
 
     async fn finish(&mut self) -> Result<Finished, EngineError> {
+        let stopped = self.stop_sending().await;
         let Some(statement) = self.statement.take() else {
             return Ok(Finished { rows_affected: None, in_transaction: self.in_transaction() });
         };
         let columns = statement.layout.map(|layout| layout.columns).unwrap_or_default();
         let wanted = if self.in_transaction() { Vec::new() } else { self.names.origins.missing(&columns) };
-        self.write_close(&wanted).map_err(|error| self.lose(&error.into()))?;
+        self.write_close(statement.reach, &wanted).map_err(|error| self.lose(&error.into()))?;
         self.send().await?;
         let had_failed = self.block == Block::Failed;
         let (mut tag, mut open) = (statement.tag, statement.portal == Portal::Running);
@@ -374,7 +415,11 @@ impl Session for PostgresSession {
             let message = "The transaction had failed before: it was rolled back, and nothing of it is kept".to_owned();
             self.notices.push(Notice { severity: "WARNING".to_owned(), message });
         }
-        match failed {
+        let unnamed = self.names.missing_types(&columns);
+        if !unnamed.is_empty() && !self.in_transaction() {
+            self.look_up_types_late(&unnamed).await?;
+        }
+        match failed.filter(|fields| !(stopped && fields.is_cancel())) {
             Some(fields) => Err(self.refusal_of(fields, &statement.sql)),
             None => Ok(Finished {
                 rows_affected: tag.and_then(|tag| rows_affected(&tag, !columns.is_empty())),
@@ -404,7 +449,8 @@ impl Session for PostgresSession {
         self.read_introduction().await?;
         let mut answers = catalog::Answers::default();
         self.ask(1, &mut |question, row| answers.take(question, row)).await?;
-        self.names.origins.replace(answers.origins());
+        let types = answers.types();
+        self.names.origins.replace(answers.origins(), types);
         Ok(answers.into_catalog())
     }
 

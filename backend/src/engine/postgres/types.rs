@@ -129,16 +129,14 @@ impl Column {
 /// What a session knows about types and columns.
 #[derive(Debug, Default)]
 pub struct Names {
-    /// Names of types that are not built in, by number and modifier.
-    pub types: HashMap<(u32, i32), String>,
-    /// Where columns come from.
+    /// Where columns come from, and what types that are not built in are called.
     pub origins: Origins,
 }
 
 impl Names {
     /// Types of these columns that have no name yet.
     pub fn missing_types(&self, columns: &[Column]) -> Vec<(u32, i32)> {
-        let known = |column: &&Column| built_in(column.oid).is_none() && !self.types.contains_key(&(column.oid, column.modifier));
+        let known = |column: &&Column| built_in(column.oid).is_none() && self.origins.type_name((column.oid, column.modifier)).is_none();
         let mut missing: Vec<_> = columns.iter().filter(known).map(|column| (column.oid, column.modifier)).collect();
         missing.sort_unstable();
         missing.dedup();
@@ -147,7 +145,6 @@ impl Names {
 
     /// Something was altered or dropped: names may have changed.
     pub fn forget(&mut self) {
-        self.types.clear();
         self.origins.forget();
     }
 
@@ -156,7 +153,7 @@ impl Names {
         if let Some(name) = built_in(oid) {
             return with_modifier(name, modifier);
         }
-        self.types.get(&(oid, modifier)).cloned().unwrap_or_else(|| format!("type {oid}"))
+        self.origins.type_name((oid, modifier)).unwrap_or_else(|| format!("type {oid}"))
     }
 }
 
@@ -200,7 +197,8 @@ fn field(column: &Column, kind: Kind, names: &Names, origin: Option<String>) -> 
 /// Field metadata of Arrow's extension types.
 pub const EXTENSION_KEY: &str = "ARROW:extension:name";
 
-fn built_in(oid: u32) -> Option<&'static str> {
+/// The name of a type that every server has under the same number.
+pub fn built_in(oid: u32) -> Option<&'static str> {
     let at = BUILT_IN.binary_search_by_key(&oid, |(known, _)| *known).ok()?;
     BUILT_IN.get(at).map(|(_, name)| *name)
 }

@@ -3,7 +3,7 @@
 //! Invariant: rows that refer to something that is not in the tree (made or dropped between two questions) are left out, never an error.
 
 use crate::engine::postgres::session::TextRow;
-use crate::engine::postgres::types::short_name;
+use crate::engine::postgres::types::{built_in, short_name};
 use shared::wire::catalog::{Catalog, Column, ForeignKey, Index, Relation, RelationKind, Routine, Schema};
 use std::collections::HashMap;
 
@@ -30,6 +30,7 @@ pub struct Answers {
     by_oid: HashMap<Oid, usize>,
     routines: Vec<(Oid, Routine)>,
     references: Vec<Reference>,
+    types: HashMap<(Oid, i32), String>,
 }
 
 #[derive(Debug)]
@@ -103,8 +104,12 @@ impl Answers {
 
     fn column(&mut self, mut row: Row) -> Option<()> {
         let (oid, attribute, name) = (row.number()?, row.number()?, row.text()?);
-        let type_name = short_name(&row.text().unwrap_or_default());
+        let formatted = row.text().unwrap_or_default();
+        let type_name = short_name(&formatted);
         let (not_null, default, comment) = (row.flag(), row.text(), row.text());
+        if let (Some(oid), Some(modifier)) = (row.number::<Oid>().filter(|oid| built_in(*oid).is_none()), row.number()) {
+            self.types.entry((oid, modifier)).or_insert(formatted);
+        }
         let table = self.table(oid)?;
         table.attributes.push(attribute);
         table.relation.columns.push(Column { name, type_name, not_null, primary_key: 0, default, comment });
@@ -166,6 +171,11 @@ impl Answers {
             }
         }
         origins
+    }
+
+    /// What the types of columns are called, where they are not built in.
+    pub fn types(&mut self) -> HashMap<(Oid, i32), String> {
+        std::mem::take(&mut self.types)
     }
 
     /// The tree.

@@ -2,7 +2,7 @@
 //!
 //! Invariant: every message is taken in its order; a message that has no place here ends the session, not the process.
 
-use super::PostgresSession;
+use super::{PostgresSession, Reach};
 use crate::engine::postgres::connect::SETTINGS_MAX;
 use crate::engine::postgres::errors::{Fields, Notices, ended, not_sent};
 use crate::engine::postgres::types::Column;
@@ -104,6 +104,7 @@ impl PostgresSession {
             Ok(event) => Ok(event),
             Err(error @ WireError::TooLong(_)) => {
                 let problem = Problem::new(ErrorCode::Partial, error.to_string());
+                self.stop_sending().await;
                 Err(self.recover(EngineError::idle(problem)).await)
             }
             Err(error) => Err(self.lose(&error)),
@@ -183,8 +184,10 @@ impl PostgresSession {
 
     /// Back to idle after `error`, which it returns unless the way back is lost as well.
     pub(super) async fn recover(&mut self, error: EngineError) -> EngineError {
-        self.statement = None;
-        frontend::sync(&mut self.wire.output);
+        let statement = self.statement.take();
+        if statement.is_none_or(|statement| statement.reach != Reach::EndAndSync) {
+            frontend::sync(&mut self.wire.output);
+        }
         let mut readies = 1;
         if self.read_only && frontend::query("ROLLBACK", &mut self.wire.output).is_ok() {
             readies = 2;

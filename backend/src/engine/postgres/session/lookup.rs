@@ -4,7 +4,7 @@
 //! parked. Where columns come from is asked in the flight that ends the statement, so it never delays a page; what sessions learn of
 //! that they share, and so a session's first flight asks which server it is. Names are bound.
 
-use super::{Event, Portal, PostgresSession, Said, Sink, bind_texts};
+use super::{Event, Portal, PostgresSession, Reach, Said, Sink, bind_texts};
 use crate::engine::postgres::origins;
 use crate::engine::{CancelHandle, EngineError};
 use bytes::BytesMut;
@@ -14,7 +14,7 @@ use postgres_protocol::message::frontend;
 const ASIDE: &str = "sheaf";
 
 /// No other start of any server has the same answer.
-const STARTED: &str = "SELECT pg_catalog.pg_postmaster_start_time()::pg_catalog.text";
+const STARTED: &str = "SELECT pg_catalog.pg_postmaster_start_time()::pg_catalog.text, pg_catalog.pg_backend_pid()";
 
 const TYPES: &str = "SELECT pg_catalog.format_type(a.o, a.m) \
     FROM ROWS FROM (pg_catalog.unnest($1::pg_catalog.oid[]), pg_catalog.unnest($2::pg_catalog.int4[])) WITH ORDINALITY AS a(o, m, n) \
@@ -38,10 +38,12 @@ impl PostgresSession {
     /// Takes the answer to that. A server that does not tell shares nothing.
     pub(super) async fn read_introduction(&mut self) -> Result<(), EngineError> {
         let Some(whose) = self.whose.take() else { return Ok(()) };
-        let mut started = None;
+        let (mut started, mut process) = (None, None);
         let mut said = |said| {
             if let Said::Row(row) = said {
-                started = row.into_iter().next().flatten();
+                let mut values = row.into_iter();
+                started = values.next().flatten();
+                process = values.next().flatten();
             }
         };
         let refused = self.until_ready(Sink::Aside, &mut said).await?;
@@ -49,6 +51,10 @@ impl PostgresSession {
             // It was meant for what comes behind.
             let _ = self.canceller.cancel().await;
         }
+        // Between this process and the server's stands somebody who gives out keys of his own.
+        self.pooled |= process
+            .and_then(|process| process.parse().ok())
+            .is_some_and(|process: u32| self.canceller.process().is_some_and(|known| known != process));
         if let Some(started) = started {
             self.names.origins = origins::of(&whose, &started);
         }
@@ -57,7 +63,7 @@ impl PostgresSession {
 
     /// Learns the names of these types. The statement's portal is not disturbed; while it still sends rows nothing is asked.
     pub(super) async fn look_up_types(&mut self, missing: Vec<(u32, i32)>) -> Result<(), EngineError> {
-        if self.statement.as_ref().is_none_or(|statement| statement.portal == Portal::Running) {
+        if self.statement.as_ref().is_none_or(|statement| statement.portal == Portal::Running || statement.reach == Reach::EndAndSync) {
             return Ok(());
         }
         write_types(&missing, &mut self.wire.output).map_err(|error| self.lose(&error.into()))?;
@@ -75,11 +81,17 @@ impl PostgresSession {
         }
         self.sink = Sink::Statement;
         let names = std::mem::take(&mut self.aside).into_iter().map(|row| row.into_iter().next().flatten());
-        for (key, name) in missing.into_iter().zip(names) {
-            if let Some(name) = name {
-                self.names.types.insert(key, name);
-            }
-        }
+        self.names.origins.learn_types(missing.into_iter().zip(names).filter_map(|(key, name)| Some((key, name?))));
+        Ok(())
+    }
+
+    /// The same once the statement is over, for a later one.
+    pub(super) async fn look_up_types_late(&mut self, missing: &[(u32, i32)]) -> Result<(), EngineError> {
+        write_types(missing, &mut self.wire.output).map_err(|error| self.lose(&error.into()))?;
+        frontend::sync(&mut self.wire.output);
+        let mut names = Vec::new();
+        self.ask(1, &mut |_, row| names.push(row.into_iter().next().flatten())).await?;
+        self.names.origins.learn_types(missing.iter().zip(names).filter_map(|(key, name)| Some((*key, name?))));
         Ok(())
     }
 

@@ -70,6 +70,7 @@ fn session_with(answers: Vec<Vec<u8>>) -> PostgresSession {
         settings: HashMap::new(),
         notices: Notices::default(),
         read_only: false,
+        pooled: false,
     });
     // It has met its server: only the statement's own messages are looked at here.
     session.whose = None;

@@ -1,0 +1,356 @@
+//! How far the server may run ahead of the reader, by the statement's text alone.
+//!
+//! Under a row limit PostgreSQL uses no parallel workers, and without one it sends all it has. So a text that may have a parallel plan is
+//! executed without a limit where that costs nothing: its rows are few, or it is a mere query whose rest can be given up by a cancel.
+//! Invariant: a guess decides about speed and bytes, never about what a statement does. A text with a call that is not in [`HARMLESS`] keeps
+//! its row limit, because a cancel would undo what that call did. Figures: docs/decisions/0003-postgres-portal.md.
+
+use shared::sql::lexer::{Token, TokenKind, lex};
+use shared::wire::connection::EngineKind;
+
+/// How a statement is executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// With a row limit: it waits for the next demand on the server.
+    Paged,
+    /// Without, since its text says that it has a page of rows at most.
+    Few,
+    /// Without; what was not asked for waits in the link, and is cancelled if nobody wants it.
+    Streamed,
+}
+
+/// How far one Execute goes, and what ends the statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// To a row limit; the portal waits, and a Sync ends it.
+    Page,
+    /// To the last row; what is not asked for waits in the link. A Sync ends it.
+    End,
+    /// To the last row, with the Sync right behind it.
+    EndAndSync,
+}
+
+/// How far the Execute of `sql` goes. In a transaction of the user's nothing is cancelled, since that would end it.
+pub fn reach_of(sql: &str, rows: usize, pooled: bool, in_transaction: bool) -> Reach {
+    match way_of(sql, rows) {
+        _ if pooled && !in_transaction => Reach::EndAndSync,
+        Way::Few => Reach::End,
+        Way::Streamed if !in_transaction => Reach::End,
+        Way::Streamed | Way::Paged => Reach::Page,
+    }
+}
+
+/// Aggregates: without GROUP BY, they make one row of many.
+const AGGREGATES: [&str; 36] = [
+    "any_value",
+    "array_agg",
+    "avg",
+    "bit_and",
+    "bit_or",
+    "bit_xor",
+    "bool_and",
+    "bool_or",
+    "corr",
+    "count",
+    "covar_pop",
+    "covar_samp",
+    "every",
+    "json_agg",
+    "json_object_agg",
+    "jsonb_agg",
+    "jsonb_object_agg",
+    "max",
+    "min",
+    "mode",
+    "percentile_cont",
+    "percentile_disc",
+    "range_agg",
+    "regr_avgx",
+    "regr_avgy",
+    "regr_count",
+    "regr_intercept",
+    "regr_r2",
+    "regr_slope",
+    "stddev",
+    "stddev_pop",
+    "stddev_samp",
+    "string_agg",
+    "sum",
+    "var_pop",
+    "variance",
+];
+
+/// What may stand before a parenthesis and changes nothing: words of the language, types with a length, and functions that only compute.
+const HARMLESS: [&str; 115] = [
+    "abs",
+    "age",
+    "all",
+    "and",
+    "any",
+    "array",
+    "array_length",
+    "as",
+    "between",
+    "bit",
+    "btrim",
+    "by",
+    "case",
+    "cast",
+    "ceil",
+    "ceiling",
+    "char",
+    "char_length",
+    "character",
+    "coalesce",
+    "concat",
+    "concat_ws",
+    "cube",
+    "date",
+    "date_bin",
+    "date_part",
+    "date_trunc",
+    "decimal",
+    "dense_rank",
+    "distinct",
+    "else",
+    "except",
+    "exists",
+    "exp",
+    "extract",
+    "filter",
+    "first_value",
+    "floor",
+    "format",
+    "from",
+    "generate_series",
+    "greatest",
+    "group",
+    "grouping",
+    "having",
+    "ilike",
+    "in",
+    "initcap",
+    "intersect",
+    "interval",
+    "is",
+    "join",
+    "lag",
+    "last_value",
+    "lateral",
+    "lead",
+    "least",
+    "left",
+    "length",
+    "like",
+    "limit",
+    "ln",
+    "log",
+    "lower",
+    "lpad",
+    "ltrim",
+    "make_date",
+    "materialized",
+    "md5",
+    "mod",
+    "not",
+    "now",
+    "ntile",
+    "nullif",
+    "numeric",
+    "octet_length",
+    "offset",
+    "on",
+    "or",
+    "over",
+    "position",
+    "power",
+    "random",
+    "rank",
+    "regexp_replace",
+    "repeat",
+    "replace",
+    "reverse",
+    "right",
+    "rollup",
+    "round",
+    "row",
+    "row_number",
+    "rpad",
+    "rtrim",
+    "select",
+    "sets",
+    "sign",
+    "some",
+    "split_part",
+    "sqrt",
+    "strpos",
+    "substr",
+    "substring",
+    "then",
+    "time",
+    "timestamp",
+    "to_char",
+    "to_date",
+    "translate",
+    "trim",
+    "trunc",
+    "union",
+    "upper",
+    "using",
+];
+
+/// The same, of the rest of the alphabet.
+const HARMLESS_TOO: [&str; 8] = ["unnest", "values", "varchar", "when", "where", "width_bucket", "within", "to_timestamp"];
+
+/// A plan with one of these may be worth workers; one without never is, since every row would pass through the leader.
+const WORTH_WORKERS: [&str; 9] = ["where", "group", "having", "distinct", "join", "order", "union", "intersect", "except"];
+
+/// The statement changes, locks or keeps something.
+const NO_QUERY: [&str; 5] = ["insert", "update", "delete", "merge", "into"];
+
+/// How to execute `sql`, where a page has `rows`.
+fn way_of(sql: &str, rows: usize) -> Way {
+    let text = Text { sql, tokens: lex(sql, EngineKind::Postgres).filter(|token| token.is_significant(sql)).collect() };
+    if !(text.is(0, "select") || text.is(0, "with")) || text.has(&NO_QUERY) || text.locks() {
+        return Way::Paged;
+    }
+    let outline = text.outline();
+    match outline {
+        Outline { one_row: true, .. } => Way::Few,
+        Outline { limit: Some(limit), .. } if limit <= rows => Way::Few,
+        Outline { harmless: true, aggregates, .. } if aggregates || text.has(&WORTH_WORKERS) => Way::Streamed,
+        _ => Way::Paged,
+    }
+}
+
+struct Text<'a> {
+    sql: &'a str,
+    tokens: Vec<Token>,
+}
+
+/// What the text tells of its rows.
+struct Outline {
+    /// Its outermost query is an aggregate without groups.
+    one_row: bool,
+    /// The number behind the outermost LIMIT.
+    limit: Option<usize>,
+    /// It calls nothing that might change something.
+    harmless: bool,
+    /// It calls an aggregate anywhere.
+    aggregates: bool,
+}
+
+impl Text<'_> {
+    fn word(&self, at: usize) -> Option<String> {
+        self.tokens.get(at).filter(|token| token.kind == TokenKind::Word).map(|token| token.text(self.sql).to_ascii_lowercase())
+    }
+
+    fn is(&self, at: usize, word: &str) -> bool {
+        self.tokens.get(at).is_some_and(|token| token.is_word(self.sql, word))
+    }
+
+    fn kind(&self, at: usize) -> Option<TokenKind> {
+        self.tokens.get(at).map(|token| token.kind)
+    }
+
+    fn has(&self, words: &[&str]) -> bool {
+        (0..self.tokens.len()).any(|at| words.iter().any(|word| self.is(at, word)))
+    }
+
+    /// `FOR UPDATE` and its like; the FOR of `substring(… for …)` is none.
+    fn locks(&self) -> bool {
+        let kinds = ["update", "no", "share", "key"];
+        (1..self.tokens.len()).any(|at| self.is(at - 1, "for") && kinds.iter().any(|kind| self.is(at, kind)))
+    }
+
+    fn outline(&self) -> Outline {
+        let (mut depth, mut groups, mut counted) = (0_usize, false, false);
+        let mut outline = Outline { one_row: false, limit: None, harmless: true, aggregates: false };
+        for at in 0..self.tokens.len() {
+            match self.kind(at) {
+                Some(TokenKind::Open) => depth += 1,
+                Some(TokenKind::Close) => depth = depth.saturating_sub(1),
+                Some(TokenKind::Word) if depth == 0 && self.is(at, "group") => groups |= !self.is(at.wrapping_sub(1), "within"),
+                Some(TokenKind::Word) if depth == 0 && self.is(at, "limit") => outline.limit = self.number(at + 1),
+                _ => {}
+            }
+            if self.kind(at + 1) != Some(TokenKind::Open) {
+                continue;
+            }
+            match self.word(at) {
+                Some(word) if AGGREGATES.contains(&word.as_str()) => {
+                    outline.aggregates = true;
+                    counted |= depth == 0 && !self.is_window(at + 1);
+                }
+                Some(word) => outline.harmless &= HARMLESS.contains(&word.as_str()) || HARMLESS_TOO.contains(&word.as_str()),
+                None => outline.harmless &= self.kind(at) != Some(TokenKind::QuotedName),
+            }
+        }
+        outline.one_row = counted && !groups;
+        outline
+    }
+
+    fn number(&self, at: usize) -> Option<usize> {
+        self.tokens.get(at).filter(|token| token.kind == TokenKind::Number)?.text(self.sql).parse().ok()
+    }
+
+    /// Whether the call whose arguments begin at `open` is followed by OVER.
+    fn is_window(&self, open: usize) -> bool {
+        let mut at = self.behind(open);
+        while self.is(at, "filter") || self.is(at, "within") || self.is(at, "group") || self.kind(at) == Some(TokenKind::Open) {
+            at = if self.kind(at) == Some(TokenKind::Open) { self.behind(at) } else { at + 1 };
+        }
+        self.is(at, "over")
+    }
+
+    /// The place behind the parenthesis that closes the one at `open`.
+    fn behind(&self, open: usize) -> usize {
+        let mut depth = 0_usize;
+        for at in open..self.tokens.len() {
+            match self.kind(at) {
+                Some(TokenKind::Open) => depth += 1,
+                Some(TokenKind::Close) if depth <= 1 => return at + 1,
+                Some(TokenKind::Close) => depth -= 1,
+                _ => {}
+            }
+        }
+        self.tokens.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_text_has_its_way() {
+        let table = [
+            ("select * from big", Way::Paged),
+            ("table big", Way::Paged),
+            ("values (1), (2)", Way::Paged),
+            ("explain select count(*) from big", Way::Paged),
+            ("select count(*) from big", Way::Few),
+            ("select 1 + sum(a) filter (where b > f(c)) from big where d", Way::Few),
+            ("with x as (select * from big) select max(a) from x", Way::Few),
+            ("select percentile_cont(0.5) within group (order by a) from big", Way::Few),
+            ("select * from big order by a limit 10", Way::Few),
+            ("select * from big order by a limit 1001", Way::Streamed),
+            ("select count(*) over () from big", Way::Streamed),
+            ("select a, count(*) from big group by a", Way::Streamed),
+            ("select distinct a from big", Way::Streamed),
+            ("select * from big where lower(code) like '%ab%'", Way::Streamed),
+            ("select * from big where code in ('a') -- and f(x)", Way::Streamed),
+            ("select x from (select count(*) as x from big) as s", Way::Streamed),
+            ("select * from big where f(code)", Way::Paged),
+            ("select * from big where \"f\"(code)", Way::Paged),
+            ("select nextval('s') from big where a > 1", Way::Paged),
+            ("select * from big where a > 1 for update", Way::Paged),
+            ("select * into other from big where a > 1", Way::Paged),
+            ("with d as (delete from big returning *) select count(*) from d", Way::Paged),
+            ("", Way::Paged),
+        ];
+        for (sql, way) in table {
+            assert_eq!(way_of(sql, 1_000), way, "{sql}");
+        }
+    }
+}
