@@ -13,6 +13,7 @@ use crate::panels::connection_dialog::ConnectionDialog;
 use crate::panels::delete_dialog::DeleteDialog;
 use crate::panels::keys_dialog::KeysDialog;
 use crate::panels::palette::{OpenAnything, Palette};
+use crate::panels::parameters_dialog::ParametersDialog;
 use crate::panels::sign_in::SignInPage;
 use crate::panels::status::StatusLine;
 use crate::panels::tabs::Tabs;
@@ -132,6 +133,7 @@ fn Floating() -> impl IntoView {
             Dialog::Keys => view! { <KeysDialog /> }.into_any(),
             Dialog::Connection(id) => view! { <ConnectionDialog id /> }.into_any(),
             Dialog::DeleteConnection(id) => view! { <DeleteDialog id /> }.into_any(),
+            Dialog::Parameters(asked) => view! { <ParametersDialog asked /> }.into_any(),
         })
     }
 }

@@ -8,6 +8,7 @@ pub mod delete_dialog;
 pub mod keys_dialog;
 pub mod messages;
 pub mod palette;
+pub mod parameters_dialog;
 pub mod result_head;
 pub mod sign_in;
 pub mod status;

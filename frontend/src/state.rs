@@ -9,6 +9,7 @@ pub mod dialogs;
 pub mod layout;
 pub mod link;
 pub mod messages;
+pub mod parameters;
 pub mod result;
 pub mod theme;
 pub mod words;
@@ -20,8 +21,10 @@ use dialogs::Dialogs;
 use layout::Layout;
 use leptos::prelude::*;
 use link::Link;
+use parameters::Entered;
 use result::OpenRuns;
 use shared::ids::WindowId;
+use std::collections::HashMap;
 use theme::Theme;
 
 /// All owners together; cheap to copy.
@@ -43,6 +46,8 @@ pub struct Workbench {
     pub runs: OpenRuns,
     /// The name of this window; new with each load of the page.
     pub window: StoredValue<WindowId>,
+    /// What was last entered for each parameter's name; gone with the page.
+    pub entered: StoredValue<HashMap<String, Entered>>,
 }
 
 impl Workbench {
@@ -57,6 +62,7 @@ impl Workbench {
             link: RwSignal::new(Link::Up),
             runs: OpenRuns::new(),
             window: StoredValue::new(WindowId(names::fresh())),
+            entered: StoredValue::new(HashMap::new()),
         }
     }
 

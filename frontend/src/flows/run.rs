@@ -4,12 +4,15 @@ use super::{browse, listen, now_ms, wall_time};
 use crate::api::{self, RunAnswer, names};
 use crate::state::Workbench;
 use crate::state::consoles::Console;
+use crate::state::dialogs::Dialog;
 use crate::state::layout::Half;
 use crate::state::messages::{Kind, Message};
+use crate::state::parameters::Asked;
 use crate::state::result::{ErrorMark, Outcome, Running, Shown, first_status};
 use crate::state::words;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
+use serde_json::Value;
 use shared::ids::{ConnectionId, RunId};
 use shared::problem::{ErrorCode, Problem};
 use shared::wire::run::{RunStatus, StartRun};
@@ -20,7 +23,7 @@ use std::time::Duration;
 /// A statement that has answered by then never says that it runs: less than this is seen as at once.
 const SHOW_AFTER: Duration = Duration::from_millis(100);
 
-/// Runs statements of `text`, given by their places in bytes, until one fails.
+/// Runs statements of `text`, given by their places in bytes, until one fails. Where they have parameters, their values are asked for first.
 pub fn start(w: Workbench, console: Console, text: Arc<str>, statements: Vec<Range<usize>>) {
     if console.slot.is_working() || statements.is_empty() {
         return;
@@ -29,11 +32,28 @@ pub fn start(w: Workbench, console: Console, text: Arc<str>, statements: Vec<Ran
         say(console, Kind::Error, "This console has no connection: choose one above the text", None);
         return;
     };
+    let engine = w.connections.engine(Some(&connection));
+    match Asked::of(&console.name().to_string(), &text, &statements, engine) {
+        Some(asked) => w.dialogs.show(Dialog::Parameters(asked)),
+        None => run_each(w, console, connection, text, statements.into_iter().map(|range| (range, Vec::new())).collect()),
+    }
+}
+
+/// Runs statements with the values that were asked for.
+pub fn start_with(w: Workbench, asked: &Asked, values: Vec<Vec<Value>>) {
+    let console = w.consoles.list.with_untracked(|all| all.iter().find(|one| one.name().to_string() == asked.console).copied());
+    let Some((console, connection)) = console.and_then(|console| Some((console, console.connection.get_untracked()?))) else { return };
+    if !console.slot.is_working() {
+        run_each(w, console, connection, asked.text.clone(), asked.statements.iter().cloned().zip(values).collect());
+    }
+}
+
+fn run_each(w: Workbench, console: Console, connection: ConnectionId, text: Arc<str>, statements: Vec<(Range<usize>, Vec<Value>)>) {
     console.slot.mark.set(None);
     spawn_local(async move {
-        for range in statements {
+        for (range, params) in statements {
             let Some(sql) = text.get(range.clone()) else { break };
-            if !one(w, console, &connection, sql, range).await {
+            if !one(w, console, &connection, sql, params, range).await {
                 break;
             }
         }
@@ -54,7 +74,7 @@ pub fn start_apart(w: Workbench, console: Console, sql: &'static str) {
         return;
     }
     spawn_local(async move {
-        one(w, console, &connection, sql, 0..0).await;
+        one(w, console, &connection, sql, Vec::new(), 0..0).await;
         rest(console);
     });
 }
@@ -159,7 +179,7 @@ fn rest(console: Console) {
     }
 }
 
-async fn one(w: Workbench, console: Console, connection: &ConnectionId, sql: &str, range: Range<usize>) -> bool {
+async fn one(w: Workbench, console: Console, connection: &ConnectionId, sql: &str, params: Vec<Value>, range: Range<usize>) -> bool {
     let token = names::fresh();
     let started_ms = now_ms();
     work(console, Running { token: token.clone(), range: (range.start, range.end), started_ms, cancelling: false });
@@ -167,7 +187,7 @@ async fn one(w: Workbench, console: Console, connection: &ConnectionId, sql: &st
         connection: connection.clone(),
         session: Some(console.session()),
         sql: sql.to_owned(),
-        params: Vec::new(),
+        params,
         page_rows: None,
         window: Some(w.window.get_value()),
         token: Some(token),
@@ -263,7 +283,7 @@ fn failed(w: Workbench, console: Console, sql: &str, range: &Range<usize>, probl
     }
     console.messages.push(Message { number: 0, at: wall_time(), kind, text, more, statement: Some(words::beginning(sql, 160)), mark });
     if problem.code == ErrorCode::PasswordNeeded {
-        w.dialogs.show(crate::state::dialogs::Dialog::Connection(console.connection.get_untracked()));
+        w.dialogs.show(Dialog::Connection(console.connection.get_untracked()));
     }
 }
 

@@ -1,5 +1,6 @@
 //! What floats over the page: one dialog at a time, one menu at a time.
 
+use super::parameters::Asked;
 use leptos::prelude::*;
 use shared::ids::ConnectionId;
 
@@ -16,6 +17,8 @@ pub enum Dialog {
     Connection(Option<ConnectionId>),
     /// Asks before a connection is deleted.
     DeleteConnection(ConnectionId),
+    /// Asks for the values that statements wait for.
+    Parameters(Asked),
 }
 
 /// One line of a menu.

@@ -10,6 +10,9 @@ use crate::wire::connection::EngineKind;
 /// One name for each value, in the order of values: `?` takes the next number, `?3` and `$3` the third, `:name` the next number at
 /// its first use. A number that no parameter uses stands as `$2` or `?2`, since a value is wanted for it all the same.
 pub fn parameters(text: &str, kind: EngineKind) -> Vec<String> {
+    if kind == EngineKind::Postgres && defines_something(text) {
+        return Vec::new();
+    }
     let mut names: Vec<Option<String>> = Vec::new();
     let mut mark = '?';
     for token in lex(text, kind).filter(|token| token.kind == TokenKind::Parameter) {
@@ -34,6 +37,12 @@ pub fn parameters(text: &str, kind: EngineKind) -> Vec<String> {
     names.into_iter().enumerate().map(|(at, name)| name.unwrap_or_else(|| format!("{mark}{}", at + 1))).collect()
 }
 
+/// `PREPARE` and `CREATE FUNCTION` write down parameters that are for later; the statement itself takes none.
+fn defines_something(text: &str) -> bool {
+    let first = lex(text, EngineKind::Postgres).find(|token| token.is_significant(text));
+    first.is_some_and(|token| token.is_word(text, "PREPARE") || token.is_word(text, "CREATE"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -46,6 +55,7 @@ mod tests {
         let postgres = |text| parameters(text, EngineKind::Postgres);
         assert_eq!(postgres("select $2::int, $1, a::text, $2 from t where x ? 'key'"), ["$1", "$2"]);
         assert_eq!(postgres("select $3"), ["$1", "$2", "$3"]);
+        assert!(postgres("-- later\nprepare p(int) as select $1").is_empty());
     }
 
     #[test]
