@@ -9,6 +9,7 @@ use crate::boot::{self, SignIn};
 use crate::commands;
 use crate::explorer::Explorer;
 use crate::flows::{browse, keep, listen, tabs};
+use crate::panels::close_dialog::CloseDialog;
 use crate::panels::connection_dialog::ConnectionDialog;
 use crate::panels::delete_dialog::DeleteDialog;
 use crate::panels::keys_dialog::KeysDialog;
@@ -134,6 +135,7 @@ fn Floating() -> impl IntoView {
             Dialog::Connection(id) => view! { <ConnectionDialog id /> }.into_any(),
             Dialog::DeleteConnection(id) => view! { <DeleteDialog id /> }.into_any(),
             Dialog::Parameters(asked) => view! { <ParametersDialog asked /> }.into_any(),
+            Dialog::CloseConsole(name) => view! { <CloseDialog name /> }.into_any(),
         })
     }
 }

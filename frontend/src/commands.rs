@@ -10,6 +10,7 @@ use crate::flows::{browse, run, tabs};
 use crate::state::Workbench;
 use crate::state::consoles::Console;
 use crate::state::dialogs::Dialog;
+use crate::state::result::Transaction;
 use crate::state::theme::Theme;
 use crate::ui;
 use leptos::prelude::*;
@@ -57,9 +58,10 @@ pub const COMMANDS: &[Command] = &[
         }
     })
     .only_when(|w| shown(w, |console| console.slot.has_rest())),
-    command("transaction.commit", "Commit the transaction", "Run", None, |w| end_transaction(w, "COMMIT")).only_when(in_transaction),
+    command("transaction.commit", "Commit the transaction", "Run", None, |w| end_transaction(w, "COMMIT"))
+        .only_when(|w| transaction(w, |state| state == Transaction::Open)),
     command("transaction.roll_back", "Roll the transaction back", "Run", None, |w| end_transaction(w, "ROLLBACK"))
-        .only_when(in_transaction),
+        .only_when(|w| transaction(w, Transaction::is_open)),
     command("open.anything", "Open anything…", "Go", Some(key("P").ctrl()), |w| w.dialogs.show(Dialog::Open)),
     command("open.palette", "Show all commands", "Go", Some(key("P").ctrl().shift()), |w| w.dialogs.show(Dialog::Palette)),
     command("focus.explorer", "Go to the explorer", "Go", Some(key("1").alt()), focus_explorer),
@@ -84,6 +86,11 @@ pub const COMMANDS: &[Command] = &[
         }
     })
     .only_when(|w| shown(w, |_| true)),
+    command("console.reopen", "Reopen closed console", "Consoles", Some(key("T").alt().shift()), |w| {
+        tabs::reopen(w);
+        focus_editor_soon(w);
+    })
+    .only_when(|w| w.consoles.closed.with_untracked(|all| !all.is_empty())),
     command("console.next", "Next console", "Consoles", Some(key(".").alt()), |w| tabs::step(w, 1)).only_when(several_consoles),
     command("console.previous", "Previous console", "Consoles", Some(key(",").alt()), |w| tabs::step(w, -1)).only_when(several_consoles),
     command("connection.new", "New connection…", "Connections", None, |w| w.dialogs.show(Dialog::Connection(None))),
@@ -187,8 +194,9 @@ fn at_rest(w: Workbench) -> bool {
     shown(w, |console| console.slot.running.with(Option::is_none))
 }
 
-fn in_transaction(w: Workbench) -> bool {
-    shown(w, |console| console.slot.in_transaction.get() && console.slot.running.with(Option::is_none))
+/// The shown console rests, and its session has something open of that kind.
+fn transaction(w: Workbench, is: fn(Transaction) -> bool) -> bool {
+    at_rest(w) && w.consoles.shown_untracked().is_some_and(|console| is(console.slot.transaction.get_untracked()))
 }
 
 fn several_consoles(w: Workbench) -> bool {
@@ -203,7 +211,7 @@ fn cancel(w: Workbench) {
 
 fn end_transaction(w: Workbench, sql: &'static str) {
     if let Some(console) = w.consoles.shown_untracked()
-        && console.slot.in_transaction.get_untracked()
+        && console.slot.transaction.get_untracked().is_open()
     {
         run::start_apart(w, console, sql);
     }

@@ -81,6 +81,11 @@ impl EditorHandle {
         });
     }
 
+    /// What is selected, in bytes.
+    pub fn selection(self) -> Range<usize> {
+        session::with(self.0, |session| session.selection()).unwrap_or_default()
+    }
+
     /// Makes the text signal take what was typed last, now.
     pub fn flush(self) {
         session::with(self.0, |session| session.js.flush());

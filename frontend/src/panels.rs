@@ -2,6 +2,7 @@
 //!
 //! Invariant: knows neither editor, grid nor explorer.
 
+pub mod close_dialog;
 pub mod connection_dialog;
 pub mod connection_form;
 pub mod delete_dialog;

@@ -3,6 +3,7 @@
 //! Invariant: no owner talks to the server or draws; pure logic needs no browser and is tested natively.
 //! Start at [`Workbench`], which every view finds in its context.
 
+pub mod closed;
 pub mod connections;
 pub mod consoles;
 pub mod dialogs;

@@ -85,8 +85,18 @@ fn Text(console: Console) -> impl IntoView {
         run_script: Callback::new(move |()| with(&|editor| editor.run_script())),
         insert: Callback::new(move |text: String| with(&|editor| editor.insert(&text))),
         reveal: Callback::new(move |(from, to)| with(&|editor| editor.reveal(from..to))),
+        selection: Callback::new(move |()| {
+            let range = handle.get_untracked().map(EditorHandle::selection).unwrap_or_default();
+            (range.start, range.end)
+        }),
         flush: Callback::new(move |()| with(&|editor| editor.flush())),
     }));
+    Effect::new(move |_| {
+        if let (Some(editor), Some((from, to))) = (handle.get(), console.selected.get_value()) {
+            console.selected.set_value(None);
+            editor.reveal(from..to);
+        }
+    });
     on_cleanup(move || {
         console.editor.try_set(None);
     });

@@ -36,6 +36,9 @@ extern "C" {
     pub fn clear_running(this: &Editor);
     #[wasm_bindgen(method)]
     pub fn reveal(this: &Editor, from: u32, to: u32);
+    /// First and last unit of what is selected.
+    #[wasm_bindgen(method)]
+    pub fn selection(this: &Editor) -> Uint32Array;
     /// What is kept of it while it is not shown; opaque.
     #[wasm_bindgen(method)]
     pub fn save(this: &Editor) -> JsValue;

@@ -48,11 +48,9 @@ pub struct Session {
 }
 
 /// Does something with the editor of this key, if it is still shown.
-pub fn with(key: u32, act: impl FnOnce(&Session)) {
+pub fn with<T>(key: u32, act: impl FnOnce(&Session) -> T) -> Option<T> {
     let session = SHOWN.with_borrow(|shown| shown.get(&key).cloned());
-    if let Some(session) = session {
-        act(&session);
-    }
+    session.map(|session| act(&session))
 }
 
 impl Session {
@@ -86,6 +84,13 @@ impl Session {
     pub fn units(&self, range: Range<usize>) -> (u32, u32) {
         let script = self.script.borrow();
         (unit(script.unit_of(range.start)), unit(script.unit_of(range.end)))
+    }
+
+    /// What is selected, in bytes; empty at the cursor where nothing is.
+    pub fn selection(&self) -> Range<usize> {
+        let units = self.js.selection();
+        let script = self.script.borrow();
+        script.byte_of(units.get_index(0) as usize)..script.byte_of(units.get_index(1) as usize)
     }
 
     pub fn mark_error(&self, error: Option<&ErrorMark>) {

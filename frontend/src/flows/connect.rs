@@ -3,6 +3,7 @@
 use super::{browse, tabs};
 use crate::api;
 use crate::state::Workbench;
+use crate::state::result::Transaction;
 use leptos::prelude::*;
 use shared::ids::ConnectionId;
 use shared::problem::Problem;
@@ -43,7 +44,7 @@ pub async fn delete(w: Workbench, id: ConnectionId) -> Result<(), Problem> {
     for console in w.consoles.list.get_untracked() {
         if console.connection.with_untracked(|on| on.as_ref() == Some(&id)) {
             console.connection.set(None);
-            console.slot.in_transaction.set(false);
+            console.slot.transaction.set(Transaction::None);
         }
     }
     w.connections.catalogs.update(|all| {

@@ -2,6 +2,7 @@
 
 use crate::api::storage;
 use crate::state::Workbench;
+use crate::state::closed::{self, Closed};
 use crate::state::consoles::{Console, KEY_PREFIX, Kept, Merge, merge};
 use crate::state::theme::{self, Theme};
 use leptos::prelude::*;
@@ -32,6 +33,7 @@ pub fn restore(w: Workbench) {
         .list
         .with_untracked(|all| all.iter().find(|one| Some(&*one.name()) == active.as_deref()).or_else(|| all.first()).map(|one| one.name()));
     w.consoles.active.set(first);
+    w.consoles.closed.set(closed_consoles(w));
 }
 
 /// Follows every change from now on.
@@ -85,9 +87,38 @@ pub fn theme(theme: Theme) {
     theme::keep(theme);
 }
 
-/// Forgets a console that was closed.
-pub fn forget(id: &str) {
+/// Keeps what a console held that is closed, and forgets its place among the open ones.
+pub fn lay_by(w: Workbench, id: &str, one: Closed) {
+    let mut all = closed_consoles(w);
+    closed::lay_by(&mut all, one);
+    keep_closed(w, all);
     storage::remove(&format!("{KEY_PREFIX}{id}"));
+}
+
+/// The console that was closed last, in whatever window; it is no longer kept as a closed one.
+pub fn take_back(w: Workbench) -> Option<Closed> {
+    let mut all = closed_consoles(w);
+    let one = all.pop()?;
+    keep_closed(w, all);
+    Some(one)
+}
+
+/// Closed consoles as storage has them; as they are known here where it has none.
+fn closed_consoles(w: Workbench) -> Vec<Closed> {
+    let kept = storage::get(closed::KEY).and_then(|text| serde_json::from_str(&text).ok());
+    kept.unwrap_or_else(|| w.consoles.closed.get_untracked())
+}
+
+/// Where storage has no room for all of them, the oldest leave it first.
+fn keep_closed(w: Workbench, all: Vec<Closed>) {
+    let fits = |from: &usize| {
+        let newest = all.get(*from..).unwrap_or_default();
+        serde_json::to_string(newest).is_ok_and(|text| storage::set(closed::KEY, &text))
+    };
+    if !(0..all.len().max(1)).any(|from| fits(&from)) {
+        storage::remove(closed::KEY);
+    }
+    w.consoles.closed.set(all);
 }
 
 fn save(w: Workbench) {
@@ -109,6 +140,9 @@ fn save(w: Workbench) {
 /// Another window wrote. A console that it closed stays open here.
 fn changed_elsewhere(w: Workbench, event: &web_sys::StorageEvent) {
     let (Some(key), Some(text)) = (event.key(), event.new_value()) else { return };
+    if key == closed::KEY {
+        return w.consoles.closed.set(closed_consoles(w));
+    }
     let Some(id) = key.strip_prefix(KEY_PREFIX) else { return };
     let Ok(theirs) = serde_json::from_str::<Kept>(&text) else { return };
     let ours = w.consoles.list.with_untracked(|all| all.iter().copied().find(|one| &*one.name() == id));

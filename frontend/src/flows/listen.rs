@@ -7,6 +7,7 @@ use crate::state::Workbench;
 use crate::state::consoles::Console;
 use crate::state::link::{Link, pause_ms};
 use crate::state::messages::Kind;
+use crate::state::result::Transaction;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use shared::ids::RunId;
@@ -50,7 +51,7 @@ async fn recover(w: Workbench) {
             Err(problem) => {
                 if problem.code == ErrorCode::NotFound {
                     // Another process than the one that ran it: its sessions are gone, and their transactions.
-                    w.consoles.list.with_untracked(|all| all.iter().for_each(|one| one.slot.in_transaction.set(false)));
+                    w.consoles.list.with_untracked(|all| all.iter().for_each(|one| one.slot.transaction.set(Transaction::None)));
                 }
                 closed(w, &id, &api::closed(problem));
             }
@@ -79,7 +80,7 @@ pub fn closed(w: Workbench, id: &RunId, problem: &Problem) {
 /// Takes one status in, from the stream or from an answer.
 pub fn take_in(w: Workbench, news: RunStatus) {
     if let Some((console, _, news)) = w.runs.apply(news) {
-        console.slot.in_transaction.set(news.in_transaction);
+        console.slot.transaction.set(Transaction::after(&news));
         tell(console, &news);
     }
 }

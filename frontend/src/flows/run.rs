@@ -8,7 +8,7 @@ use crate::state::dialogs::Dialog;
 use crate::state::layout::Half;
 use crate::state::messages::{Kind, Message};
 use crate::state::parameters::Asked;
-use crate::state::result::{ErrorMark, Outcome, Running, Shown, first_status};
+use crate::state::result::{ErrorMark, Outcome, Running, Shown, Transaction, first_status};
 use crate::state::words;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -74,9 +74,20 @@ pub fn start_apart(w: Workbench, console: Console, sql: &'static str) {
         return;
     }
     spawn_local(async move {
-        one(w, console, &connection, sql, Vec::new(), 0..0).await;
-        rest(console);
+        apart_on(w, console, &connection, sql).await;
     });
+}
+
+/// Runs such a statement to its end; false where it failed or could not be sent.
+pub async fn apart(w: Workbench, console: Console, sql: &'static str) -> bool {
+    let Some(connection) = console.connection.get_untracked() else { return false };
+    !console.slot.is_working() && apart_on(w, console, &connection, sql).await
+}
+
+async fn apart_on(w: Workbench, console: Console, connection: &ConnectionId, sql: &'static str) -> bool {
+    let done = one(w, console, connection, sql, Vec::new(), 0..0).await;
+    rest(console);
+    done
 }
 
 /// Stops what runs in the console, or the reading of its result.
@@ -234,7 +245,7 @@ async fn succeeded(w: Workbench, console: Console, connection: &ConnectionId, sq
     let status = api::run_status(&id).await.ok();
     tell(console, sql, status.as_ref(), elapsed_ms);
     if let Some(status) = status {
-        console.slot.in_transaction.set(status.in_transaction);
+        console.slot.transaction.set(Transaction::after(&status));
         console.slot.elapsed_ms.set(Some(status.elapsed_ms));
         listen::take_in(w, status);
     }
@@ -270,6 +281,9 @@ fn tell(console: Console, sql: &str, status: Option<&RunStatus>, elapsed_ms: f64
 fn failed(w: Workbench, console: Console, sql: &str, range: &Range<usize>, problem: Problem) {
     let asked = console.slot.in_hand.with_value(|running| running.as_ref().is_some_and(|running| running.cancelling));
     let cancelled = asked || problem.code == ErrorCode::Cancelled;
+    if problem.transaction_failed {
+        console.slot.transaction.set(Transaction::Failed);
+    }
     console.slot.outcome.set(Some(if cancelled { Outcome::Cancelled } else { Outcome::Failed(problem.message.clone()) }));
     let mark = problem
         .position

@@ -3,8 +3,10 @@
 use super::{browse, keep, run};
 use crate::api;
 use crate::state::Workbench;
+use crate::state::closed::Closed;
 use crate::state::connections::Load;
 use crate::state::consoles::Console;
+use crate::state::dialogs::Dialog;
 use crate::state::layout::Half;
 use crate::state::words;
 use leptos::prelude::*;
@@ -94,11 +96,23 @@ fn empty_one(w: Workbench, connection: &ConnectionId) -> Option<Console> {
     Some(shown)
 }
 
-/// Closes a console: its run, its database session, its place in storage.
+/// Closes a console, or asks first where a transaction would be lost with it.
 pub fn close(w: Workbench, id: &str) {
+    let found = w.consoles.list.with_untracked(|all| all.iter().copied().find(|one| &*one.name() == id));
+    let Some(console) = found else { return };
+    if console.slot.transaction.get_untracked().is_open() {
+        w.consoles.active.set(Some(console.name()));
+        w.dialogs.show(Dialog::CloseConsole(console.name()));
+    } else {
+        close_now(w, id);
+    }
+}
+
+/// Closes a console: its run, its database session and what that has open. Its text is kept for [`reopen`].
+pub fn close_now(w: Workbench, id: &str) {
     let Some(console) = w.consoles.remove(id) else { return };
     run::cancel(console);
-    keep::forget(id);
+    keep::lay_by(w, id, as_closed(w, console));
     let shown = console.slot.result.get_untracked();
     console.slot.result.set(None);
     console.messages.entries.set(Vec::new());
@@ -113,6 +127,37 @@ pub fn close(w: Workbench, id: &str) {
             let _ = api::forget_session(&connection, &session).await;
         }
     });
+}
+
+/// What is kept of a console when it is closed.
+fn as_closed(w: Workbench, console: Console) -> Closed {
+    let editor = console.editor.get_untracked();
+    if let Some(editor) = editor {
+        editor.flush.run(());
+    }
+    let connection = console.connection.get_untracked();
+    Closed {
+        title: console.title.get_untracked(),
+        text: console.text.get_untracked(),
+        connection_name: connection.as_ref().and_then(|id| untrack(|| w.connections.get(id))).map(|one| one.fields.name),
+        connection,
+        selection: editor.map(|editor| editor.selection.run(())).unwrap_or_default(),
+    }
+}
+
+/// Opens the console that was closed last, with its text, its cursor and where it ran.
+pub fn reopen(w: Workbench) {
+    let Some(closed) = keep::take_back(w) else { return };
+    let connection = w.connections.list.with_untracked(|list| {
+        let all = list.here()?;
+        let same = all.iter().find(|one| Some(&one.id) == closed.connection.as_ref());
+        same.or_else(|| all.iter().find(|one| Some(&one.fields.name) == closed.connection_name.as_ref())).map(|one| one.id.clone())
+    });
+    if let Some(id) = &connection {
+        browse::want_catalog(w, id);
+    }
+    let console = w.consoles.open(closed.title, closed.text, connection);
+    console.selected.set_value(Some(closed.selection));
 }
 
 /// Shows the console `by` places further, around the end.

@@ -4,7 +4,7 @@ use crate::panels::ticking::RunningItem;
 use crate::state::Workbench;
 use crate::state::connections::Load;
 use crate::state::link::Link;
-use crate::state::result::Outcome;
+use crate::state::result::{Outcome, Transaction};
 use crate::state::words;
 use crate::ui::icon::{Glyph, Icon};
 use leptos::prelude::*;
@@ -21,6 +21,7 @@ pub fn StatusLine() -> impl IntoView {
     let connection = move || console.get().and_then(|console| console.connection.get()).and_then(|id| w.connections.get(&id));
     let color = move || connection().and_then(|one| one.fields.color);
     let slot = move || console.get().map(|console| console.slot);
+    let transaction = move || slot().map(|slot| slot.transaction.get()).unwrap_or_default();
     let running = Memo::new_with_compare(
         move |_| console.get().filter(|console| console.slot.running.with(Option::is_some)),
         |a, b| a.map(|one| one.map(|c| c.name())) != b.map(|one| one.map(|c| c.name())),
@@ -47,9 +48,11 @@ pub fn StatusLine() -> impl IntoView {
                 Some(one) => view! { <Place one /> }.into_any(),
                 None => view! { <span class="status-item">"No connection"</span> }.into_any(),
             }}
-            <Show when=move || slot().is_some_and(|slot| slot.in_transaction.get())>
-                <span class="status-item warning">"Transaction open"</span>
-            </Show>
+            {move || match transaction() {
+                Transaction::None => ().into_any(),
+                Transaction::Open => view! { <span class="status-item warning">"Transaction open"</span> }.into_any(),
+                Transaction::Failed => view! { <span class="status-item danger">"Transaction failed"</span> }.into_any(),
+            }}
             <Show when=move || w.link.get() == Link::Lost>
                 <span class="status-item danger"><Icon glyph=Glyph::Warning />"Sheaf's server does not answer, trying again"</span>
             </Show>

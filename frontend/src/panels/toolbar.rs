@@ -6,6 +6,7 @@ use crate::state::Workbench;
 use crate::state::connections::Load;
 use crate::state::consoles::Console;
 use crate::state::layout::Half;
+use crate::state::result::Transaction;
 use crate::ui::icon::{Glyph, Icon};
 use leptos::prelude::*;
 use shared::ids::ConnectionId;
@@ -20,6 +21,7 @@ pub fn Toolbar(
     let w = Workbench::here();
     let running = move || console.slot.running.with(Option::is_some);
     let cancelling = move || console.slot.running.with(|running| running.as_ref().is_some_and(|running| running.cancelling));
+    let transaction = move || console.slot.transaction.get();
     let run_keys = commands::keys_of("run.statement");
     let choices = move || w.connections.list.with(|list| list.here().cloned().unwrap_or_default());
     let color = move || console.connection.get().and_then(|id| w.connections.get(&id)).and_then(|one| one.fields.color);
@@ -68,9 +70,13 @@ pub fn Toolbar(
             <Show when=read_only>
                 <span class="badge" title="The database refuses writes on this connection"><Icon glyph=Glyph::Lock />"Read-only"</span>
             </Show>
-            <Show when=move || console.slot.in_transaction.get()>
-                <span class="badge warning">"Transaction open"</span>
-                <button type="button" class="button small" disabled=running on:click=move |_| commands::perform(w, "transaction.commit")>"Commit"</button>
+            <Show when=move || transaction().is_open()>
+                <span class="badge" class:warning=move || transaction() == Transaction::Open class:danger=move || transaction() == Transaction::Failed>
+                    {move || transaction().words()}
+                </span>
+                <Show when=move || transaction() == Transaction::Open>
+                    <button type="button" class="button small" disabled=running on:click=move |_| commands::perform(w, "transaction.commit")>"Commit"</button>
+                </Show>
                 <button type="button" class="button small" disabled=running on:click=move |_| commands::perform(w, "transaction.roll_back")>"Roll back"</button>
             </Show>
             <span class="spring"></span>
@@ -113,7 +119,7 @@ fn take(w: Workbench, console: Console, chosen: &str) {
     }
     let before = console.connection.get_untracked();
     console.connection.set(Some(id.clone()));
-    console.slot.in_transaction.set(false);
+    console.slot.transaction.set(Transaction::None);
     console.slot.mark.set(None);
     w.connections.preferred.set(Some(id.clone()));
     browse::want_catalog(w, &id);

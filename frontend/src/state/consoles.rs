@@ -3,6 +3,7 @@
 //! Each console is kept under a key of its own, so that two windows that write different ones never meet; see [`merge`] for
 //! what happens when they write the same one.
 
+use super::closed::Closed;
 use super::messages::Messages;
 use super::result::RunSlot;
 use crate::api::names;
@@ -31,6 +32,10 @@ pub struct Console {
     pub messages: Messages,
     /// What storage holds of it, as last read or written here.
     pub kept: StoredValue<Option<String>>,
+    /// What its editor is to select when it is drawn first, in bytes.
+    pub selected: StoredValue<Option<(usize, usize)>>,
+    /// The focus is to go to the rows that come, unless it is moved elsewhere until then.
+    pub rows_wanted: StoredValue<bool>,
     /// Its editor, while it is drawn.
     pub editor: RwSignal<Option<EditorReach>>,
     /// Its grid, while it is drawn.
@@ -50,6 +55,8 @@ pub struct EditorReach {
     pub insert: Callback<String>,
     /// Selects bytes of the text and shows them.
     pub reveal: Callback<(usize, usize)>,
+    /// What is selected, in bytes.
+    pub selection: Callback<(), (usize, usize)>,
     /// Brings the text signal up to what was typed last.
     pub flush: Callback<()>,
 }
@@ -75,6 +82,8 @@ impl Console {
             slot: RunSlot::new(),
             messages: Messages::new(),
             kept: StoredValue::new(None),
+            selected: StoredValue::new(None),
+            rows_wanted: StoredValue::new(false),
             editor: RwSignal::new(None),
             grid: RwSignal::new(None),
         }
@@ -117,6 +126,8 @@ pub struct Consoles {
     pub list: RwSignal<Vec<Console>>,
     /// Which one is shown.
     pub active: RwSignal<Option<Arc<str>>>,
+    /// Those that were closed, the newest last, as this window knows them.
+    pub closed: RwSignal<Vec<Closed>>,
     /// Signals of consoles live as long as the page, whoever opens one.
     owner: StoredValue<Owner>,
 }
@@ -125,7 +136,12 @@ impl Consoles {
     /// None open.
     pub fn new() -> Self {
         let owner = Owner::current().unwrap_or_default();
-        Self { list: RwSignal::new(Vec::new()), active: RwSignal::new(None), owner: StoredValue::new(owner) }
+        Self {
+            list: RwSignal::new(Vec::new()),
+            active: RwSignal::new(None),
+            closed: RwSignal::new(Vec::new()),
+            owner: StoredValue::new(owner),
+        }
     }
 
     /// The one that is shown, followed.

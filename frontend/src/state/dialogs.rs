@@ -3,6 +3,7 @@
 use super::parameters::Asked;
 use leptos::prelude::*;
 use shared::ids::ConnectionId;
+use std::sync::Arc;
 
 /// A dialog that may be open.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub enum Dialog {
     DeleteConnection(ConnectionId),
     /// Asks for the values that statements wait for.
     Parameters(Asked),
+    /// Asks what becomes of the open transaction of a console that is to be closed.
+    CloseConsole(Arc<str>),
 }
 
 /// One line of a menu.

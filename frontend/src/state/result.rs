@@ -93,6 +93,43 @@ impl Outcome {
     }
 }
 
+/// What a console's session has open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Transaction {
+    /// Nothing.
+    #[default]
+    None,
+    /// A transaction.
+    Open,
+    /// A transaction that has failed: all it takes is to be rolled back.
+    Failed,
+}
+
+impl Transaction {
+    /// After a statement.
+    pub fn after(status: &RunStatus) -> Self {
+        match (status.in_transaction, status.transaction_failed) {
+            (_, true) => Self::Failed,
+            (true, false) => Self::Open,
+            (false, false) => Self::None,
+        }
+    }
+
+    /// There is one to end.
+    pub fn is_open(self) -> bool {
+        self != Self::None
+    }
+
+    /// In words; nothing where there is none.
+    pub fn words(self) -> Option<&'static str> {
+        match self {
+            Self::None => None,
+            Self::Open => Some("Transaction open"),
+            Self::Failed => Some("Transaction failed: only Roll back is possible"),
+        }
+    }
+}
+
 /// One console's run and result.
 #[derive(Clone, Copy)]
 pub struct RunSlot {
@@ -104,8 +141,8 @@ pub struct RunSlot {
     pub result: RwSignal<Option<Shown>>,
     /// The place of the last error.
     pub mark: RwSignal<Option<ErrorMark>>,
-    /// The session has an open transaction.
-    pub in_transaction: RwSignal<bool>,
+    /// What the session has open.
+    pub transaction: RwSignal<Transaction>,
     /// How long the last statement took.
     pub elapsed_ms: RwSignal<Option<f64>>,
     /// What the last statement came to.
@@ -120,7 +157,7 @@ impl RunSlot {
             running: RwSignal::new(None),
             result: RwSignal::new(None),
             mark: RwSignal::new(None),
-            in_transaction: RwSignal::new(false),
+            transaction: RwSignal::new(Transaction::None),
             elapsed_ms: RwSignal::new(None),
             outcome: RwSignal::new(None),
         }
