@@ -146,3 +146,58 @@ test("more consoles than sessions all run: what rests gives way", async ({ workb
     await page.getByRole("button", { name: "New console" }).click();
   }
 });
+
+test("a closed console comes back with its text, its cursor and its connection, after a reload too", async ({ workbench: w, page }) => {
+  const tabs = page.getByRole("tablist", { name: "Consoles" }).getByRole("tab");
+  await w.write("SELECT 'not lost' AS word");
+  await page.keyboard.press("Home");
+  await page.keyboard.press("Alt+w");
+  await expect(tabs).toHaveCount(0);
+  await page.reload();
+  await expect(w.explorer.getByRole("treeitem", { name: /^customers\b/ })).toBeVisible();
+  await page.keyboard.press("Alt+Shift+t");
+  await expect(w.editor.filter({ visible: true })).toContainText("not lost");
+  await expect(w.editor.filter({ visible: true })).toBeFocused();
+  await page.keyboard.type("-- ");
+  await expect(w.editor.filter({ visible: true })).toContainText("-- SELECT 'not lost' AS word");
+  await page.keyboard.press("Control+a");
+  await page.keyboard.insertText("SELECT count(*) AS customers FROM customers");
+  await page.keyboard.press("Control+Enter");
+  await expect(w.grid.filter({ visible: true }).getByRole("columnheader")).toContainText("customers");
+});
+
+test("a console with an open transaction asks before it closes", async ({ workbench: w, page }) => {
+  const tabs = page.getByRole("tablist", { name: "Consoles" }).getByRole("tab");
+  const question = page.getByRole("dialog", { name: "Close console" });
+  const begin = async (table: string) => {
+    await w.execute("BEGIN");
+    await expect(w.status).toContainText("Transaction open");
+    await w.execute(`CREATE TABLE ${table}(a)`);
+    await expect(w.messages).toContainText(`CREATE TABLE ${table}(a)`);
+    await page.keyboard.press("Alt+w");
+    await expect(question).toBeVisible();
+  };
+  const exists = async (table: string) => {
+    await w.execute(`SELECT count(*) FROM sqlite_master WHERE name = '${table}'`);
+    await expect(w.status).toContainText("1 row");
+    return w.cell(1, 1).textContent();
+  };
+  await begin("given_up");
+  await question.getByRole("button", { name: "Keep open" }).click();
+  await expect(question).toBeHidden();
+  await expect(tabs).toHaveCount(1);
+  await expect(w.status).toContainText("Transaction open");
+  await page.keyboard.press("Alt+w");
+  await question.getByRole("button", { name: "Roll back" }).click();
+  await expect(tabs).toHaveCount(0);
+  await page.keyboard.press("Alt+n");
+  expect(await exists("given_up")).toBe("0");
+
+  await begin("kept");
+  await question.getByRole("button", { name: "Commit" }).click();
+  await expect(tabs).toHaveCount(0);
+  await page.keyboard.press("Alt+n");
+  expect(await exists("kept")).toBe("1");
+  await w.execute("DROP TABLE kept");
+  await expect(w.status).toContainText("Done");
+});

@@ -70,3 +70,37 @@ test("a column is made wider, narrower and fitted by keys", async ({ workbench: 
   await page.keyboard.press("Alt+Shift+ArrowUp");
   expect(await width()).toBeLessThanOrEqual(before);
 });
+
+test("a table opened by its name has the focus, and whatever closes gives it back", async ({ workbench: w, page }) => {
+  const focus = () => page.evaluate(() => document.activeElement?.tagName ?? "");
+  const open = async (keys: string, name: string) => {
+    await page.keyboard.press(keys);
+    await expect(page.getByRole("combobox")).toBeFocused();
+    await page.keyboard.type(name);
+    await expect(page.getByRole("option", { selected: true })).toContainText(name);
+    await page.keyboard.press("Enter");
+    await expect(page.getByRole("combobox")).toBeHidden();
+  };
+  await w.write("SELECT 1");
+  await open("Control+p", "customers");
+  await expect(w.grid).toBeFocused();
+  await page.keyboard.press("ArrowDown");
+  await expect(w.grid.getByRole("columnheader").first()).toContainText("id");
+  await open("Control+p", "orders");
+  await expect(w.grid).toBeFocused();
+
+  for (const [keys, name] of [["Control+Shift+p", "Command palette"], ["Control+p", "Open anything"], ["F1", "Keys"]] as const) {
+    await page.keyboard.press("Alt+2");
+    await expect(w.editor).toBeFocused();
+    await page.keyboard.press(keys);
+    await expect(page.getByRole("dialog")).toBeVisible();
+    await page.keyboard.press("Escape");
+    await expect(page.getByRole("dialog")).toBeHidden();
+    await expect(w.editor, `after ${name}`).toBeFocused();
+  }
+
+  for (const command of ["Close console", "Next console", "New console", "Reopen closed console", "Theme: dark", "Show or hide messages"]) {
+    await open("Control+Shift+p", command);
+    await expect.poll(focus, { message: `after ${command}` }).not.toBe("BODY");
+  }
+});

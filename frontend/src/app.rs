@@ -21,6 +21,7 @@ use crate::panels::tabs::Tabs;
 use crate::state::Workbench;
 use crate::state::dialogs::Dialog;
 use crate::state::layout::{EXPLORER_PX, Half};
+use crate::ui;
 use crate::ui::menu::MenuLayer;
 use crate::ui::splitter::{Lie, Splitter};
 use console::ConsoleView;
@@ -118,7 +119,7 @@ fn NoConsole() -> impl IntoView {
         <div class="empty">
             <p class="empty-title">"No console is open"</p>
             <p class="empty-text">"A console holds SQL and the result of its last run"</p>
-            <button type="button" class="button primary" on:click=move |_| commands::perform(w, "console.new")>"Open a console"</button>
+            <button id=ui::NO_CONSOLE type="button" class="button primary" on:click=move |_| commands::perform(w, "console.new")>"Open a console"</button>
         </div>
     }
 }
@@ -127,6 +128,13 @@ fn NoConsole() -> impl IntoView {
 #[component]
 fn Floating() -> impl IntoView {
     let w = Workbench::here();
+    Effect::new(move |before: Option<bool>| {
+        let open = w.dialogs.open.with(Option::is_some) || w.dialogs.menu.with(Option::is_some);
+        if before == Some(true) && !open {
+            commands::keep_focus(w);
+        }
+        open
+    });
     move || {
         w.dialogs.open.get().map(|dialog| match dialog {
             Dialog::Palette => view! { <Palette /> }.into_any(),

@@ -145,6 +145,31 @@ pub fn keys_of(id: &str) -> String {
 pub fn perform(w: Workbench, id: &str) {
     if let Some(run) = find(id).and_then(|command| command.run) {
         run(w);
+        keep_focus(w);
+    }
+}
+
+/// What had the focus may be gone or hidden by now: then the text takes it, or what stands in its place. A page without a focus hears
+/// no key but the window's own.
+pub fn keep_focus(w: Workbench) {
+    let settled = move || {
+        if w.dialogs.open.with_untracked(Option::is_some) || w.dialogs.menu.with_untracked(Option::is_some) || !ui::focus_is_lost() {
+            return;
+        }
+        match w.consoles.shown_untracked().and_then(|console| console.editor.get_untracked()) {
+            Some(editor) => editor.focus.run(()),
+            None => ui::focus(ui::NO_CONSOLE),
+        }
+    };
+    // Two frames: what is shown anew is drawn in the first.
+    request_animation_frame(move || request_animation_frame(settled));
+}
+
+/// Puts the focus on the place of the shown console's rows, and into them once they are there.
+pub fn focus_rows_soon(w: Workbench) {
+    if let Some(console) = w.consoles.shown_untracked() {
+        console.rows_wanted.set_value(true);
+        ui::focus_soon(console.panel());
     }
 }
 
@@ -169,6 +194,7 @@ pub fn listen(w: Workbench) {
         event.prevent_default();
         if let Some(run) = command.run {
             run(w);
+            keep_focus(w);
         }
     });
     on_cleanup(move || listener.remove());

@@ -22,6 +22,21 @@ pub fn focus(id: &str) {
     }
 }
 
+/// The id of what opens a console where none is open.
+pub const NO_CONSOLE: &str = "open-a-console";
+
+/// Nothing has the focus.
+pub fn focus_is_lost() -> bool {
+    let document = web_sys::window().and_then(|window| window.document());
+    document.is_some_and(|document| document.active_element().is_none_or(|element| element.tag_name().eq_ignore_ascii_case("body")))
+}
+
+/// The element of this id has the focus itself, not something in it.
+pub fn has_focus(id: &str) -> bool {
+    let active = web_sys::window().and_then(|window| window.document()).and_then(|document| document.active_element());
+    active.is_some_and(|element| element.id() == id)
+}
+
 /// Scrolls as little as needed to show the element of this id.
 pub fn reveal(id: &str) {
     if let Some(element) = web_sys::window().and_then(|window| window.document()).and_then(|document| document.get_element_by_id(id)) {

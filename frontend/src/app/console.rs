@@ -13,7 +13,7 @@ use crate::state::consoles::{Console, EditorReach, GridReach};
 use crate::state::layout::EDITOR_PERCENT;
 use crate::state::result::{ActiveRun, Outcome, Shown};
 use crate::ui::splitter::{Lie, Splitter};
-use crate::{commands, flows};
+use crate::{commands, flows, ui};
 use leptos::prelude::*;
 use std::sync::Arc;
 use web_sys::Element;
@@ -26,11 +26,11 @@ pub fn ConsoleView(
 ) -> impl IntoView {
     let w = Workbench::here();
     let name: Arc<str> = console.name();
-    let id = format!("console-{name}");
+    let id = console.panel();
     let active = Memo::new(move |_| w.consoles.active.with(|active| active.as_ref() == Some(&name)));
     let drawn = Memo::new(move |before: Option<&bool>| before.copied().unwrap_or(false) || active.get());
     view! {
-        <section id=id class="console" role="tabpanel" aria-label=move || console.title.get() hidden=move || !active.get()>
+        <section id=id class="console" role="tabpanel" tabindex="-1" aria-label=move || console.title.get() hidden=move || !active.get()>
             <Show when=move || drawn.get()>
                 <Body console />
             </Show>
@@ -154,6 +154,12 @@ fn Grid(console: Console, shown: Shown) -> impl IntoView {
             recover: Callback::new(move |()| grid.recover()),
         });
         console.grid.set(reach);
+        if let Some(grid) = handle.get().filter(|_| console.rows_wanted.get_value()) {
+            console.rows_wanted.set_value(false);
+            if ui::has_focus(&console.panel()) || ui::focus_is_lost() {
+                grid.focus();
+            }
+        }
     });
     on_cleanup(move || {
         console.grid.try_set(None);

@@ -188,6 +188,13 @@ fn rest(console: Console) {
     if console.slot.running.with_untracked(Option::is_some) {
         console.slot.running.set(None);
     }
+    // No rows will come to take the focus that waits for them.
+    if !untrack(|| console.slot.shows_last()) && console.rows_wanted.get_value() {
+        console.rows_wanted.set_value(false);
+        if let Some(editor) = console.editor.get_untracked() {
+            editor.focus.run(());
+        }
+    }
 }
 
 async fn one(w: Workbench, console: Console, connection: &ConnectionId, sql: &str, params: Vec<Value>, range: Range<usize>) -> bool {

@@ -91,7 +91,10 @@ fn anything(w: Workbench) -> Vec<Choice> {
                     title: relation.name.clone(),
                     aside: if several { format!("{} · {}", connection.fields.name, schema.name) } else { connection.fields.name.clone() },
                     is_key: false,
-                    run: Callback::new(move |()| tabs::open_relation(w, &id, &in_schema, &name)),
+                    run: Callback::new(move |()| {
+                        tabs::open_relation(w, &id, &in_schema, &name);
+                        commands::focus_rows_soon(w);
+                    }),
                 });
             }
         }

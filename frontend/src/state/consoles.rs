@@ -94,6 +94,11 @@ impl Console {
         self.id.get_value()
     }
 
+    /// The id of what it is drawn in.
+    pub fn panel(self) -> String {
+        format!("console-{}", self.name())
+    }
+
     /// The database session it has for itself.
     pub fn session(self) -> SessionId {
         SessionId(self.name().to_string())
