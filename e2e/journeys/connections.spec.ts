@@ -6,6 +6,11 @@ import { Server } from "./support/server.ts";
 test("a connection is changed and deleted from the explorer; its consoles keep their texts", async ({ workbench: w, page }) => {
   const dialog = page.getByRole("dialog", { name: "Connection" });
   await page.getByRole("button", { name: "New connection" }).first().click();
+  await dialog.getByLabel("File", { exact: true }).fill("nowhere.sqlite");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await expect(dialog.getByLabel("File", { exact: true })).toHaveAttribute("aria-invalid", "true");
+  await expect(dialog).toContainText("The whole path is needed");
+  await dialog.getByLabel("Name", { exact: true }).fill("");
   await dialog.getByLabel("File", { exact: true }).fill("/tmp/sheaf-journey-nowhere.sqlite");
   await dialog.getByRole("button", { name: "Save" }).click();
   const row = (name: string) => w.explorer.getByRole("treeitem", { name: new RegExp(`^${name} `) });

@@ -81,6 +81,9 @@ impl Draft {
         }
         match self.engine {
             EngineKind::Sqlite if self.path.trim().is_empty() => faults.push(("path", "The path of a database file is needed")),
+            EngineKind::Sqlite if !is_whole(self.path.trim()) => {
+                faults.push(("path", "The whole path is needed, from the root: /home/me/shop.sqlite"));
+            }
             EngineKind::Postgres => {
                 if self.host.trim().is_empty() {
                     faults.push(("host", "A host name or address is needed"));
@@ -136,6 +139,12 @@ impl Draft {
     }
 }
 
+/// A path from the root, as Unix or Windows writes it: the server may run on either.
+fn is_whole(path: &str) -> bool {
+    let drive = path.as_bytes();
+    path.starts_with('/') || path.starts_with("\\\\") || matches!(drive, [letter, b':', b'/' | b'\\', ..] if letter.is_ascii_alphabetic())
+}
+
 impl Default for Draft {
     fn default() -> Self {
         Self::new()
@@ -163,6 +172,14 @@ mod tests {
         draft.change(|draft| draft.name = "Shop".to_owned());
         draft.change(|draft| draft.path = "/data/c.sqlite".to_owned());
         assert_eq!(draft.name, "Shop");
+    }
+
+    #[test]
+    fn a_file_is_named_by_its_whole_path() {
+        let fault = |path: &str| Draft { name: "n".to_owned(), path: path.to_owned(), ..Draft::new() }.faults();
+        assert!(["/data/shop.sqlite", "C:\\data\\shop.sqlite", "\\\\host\\shop.sqlite"].iter().all(|path| fault(path).is_empty()));
+        let faulty = |path: &&str| fault(path).iter().any(|(field, _)| *field == "path");
+        assert!(["shop.sqlite", "./shop.sqlite", "~/shop.sqlite", "C:shop.sqlite", ""].iter().all(faulty));
     }
 
     #[test]
