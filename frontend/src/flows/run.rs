@@ -292,10 +292,9 @@ fn failed(w: Workbench, console: Console, sql: &str, range: &Range<usize>, probl
         console.slot.transaction.set(Transaction::Failed);
     }
     console.slot.outcome.set(Some(if cancelled { Outcome::Cancelled } else { Outcome::Failed(problem.message.clone()) }));
-    let mark = problem
-        .position
+    let mark = place_of(&problem, sql)
         .filter(|_| !cancelled && !range.is_empty())
-        .map(|position| mark_at(sql, range.start, position as usize, &problem.message));
+        .map(|position| mark_at(sql, range.start, position, &problem.message));
     console.slot.mark.set(mark.clone());
     let (kind, text) = if cancelled { (Kind::Warning, "Cancelled".to_owned()) } else { (Kind::Error, problem.message.clone()) };
     let mut more = further_words(&problem);
@@ -306,6 +305,12 @@ fn failed(w: Workbench, console: Console, sql: &str, range: &Range<usize>, probl
     if problem.code == ErrorCode::PasswordNeeded {
         w.dialogs.show(Dialog::Connection(console.connection.get_untracked()));
     }
+}
+
+/// The place in a statement that a problem speaks of. SQLite tells none where the statement ends too early: its end is meant.
+fn place_of(problem: &Problem, sql: &str) -> Option<usize> {
+    let told = problem.position.map(|position| position as usize);
+    told.or_else(|| problem.message.contains("incomplete input").then_some(sql.len()))
 }
 
 /// The word at `position` of `sql`, as a place of the text that `sql` begins at `start` in.
@@ -335,6 +340,14 @@ fn close_run(w: Workbench, id: RunId) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_statement_that_ends_too_early_is_marked_at_its_end() {
+        let problem = |message: &str| Problem::new(ErrorCode::Rejected, message);
+        assert_eq!(place_of(&problem("incomplete input"), "SELECT 1/"), Some(9));
+        assert_eq!(place_of(&problem("UNIQUE constraint failed: t.a"), "INSERT"), None);
+        assert_eq!(place_of(&Problem { position: Some(3), ..problem("no") }, "SELECT 1/"), Some(3));
+    }
 
     #[test]
     fn a_mark_covers_the_word_and_never_cuts_a_character() {
