@@ -113,7 +113,7 @@ fn Rows(console: Console) -> impl IntoView {
             fallback=move || view! {
                 <Show when=move || console.slot.running.with(Option::is_none) fallback=move || view! { <RunningRows console /> }>
                 <div class="empty">
-                    <Show when=move || console.slot.outcome.with(Option::is_none) fallback=move || view! { <p class="empty-title">{move || console.slot.outcome.with(|outcome| outcome.as_ref().and_then(Outcome::words))}</p> }>
+                    <Show when=move || console.slot.outcome.with(Option::is_none) fallback=move || view! { <p class="empty-title">{move || outcome_words(console)}</p> }>
                         <p class="empty-title">"Rows appear here"</p>
                         <p class="empty-text">
                             "Write a statement above and run it with " <kbd class="key">{commands::keys_of("run.statement")}</kbd> ", or open a table with "
@@ -132,6 +132,19 @@ fn Rows(console: Console) -> impl IntoView {
             </For>
         </Show>
     }
+}
+
+/// What stands where rows would: why a statement failed only where neither text nor messages tell it.
+fn outcome_words(console: Console) -> Option<String> {
+    let told = console.messages.shown.get();
+    console.slot.outcome.with(|outcome| {
+        let outcome = outcome.as_ref()?;
+        match outcome.reason() {
+            Some(reason) if !told => Some(format!("Failed: {reason}")),
+            Some(_) => Some("No rows".to_owned()),
+            None => outcome.words(),
+        }
+    })
 }
 
 /// The grid of one run. Its status signal is made here, so that it ends with the grid.

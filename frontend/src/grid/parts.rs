@@ -2,7 +2,7 @@
 //!
 //! Invariant: one clear message at a time, where it happened; each can be answered by a key.
 
-use super::ui::{Reading, grouped, rows_text};
+use super::ui::{grouped, rows_text};
 use super::view::Grid;
 use leptos::html;
 use leptos::prelude::*;
@@ -33,16 +33,11 @@ pub fn FailedPage(grid: Grid) -> impl IntoView {
     }
 }
 
-/// The grid reads on to the end, or to a row.
+/// The grid reads on to a row. How far it is on the way to the end, the strip above the rows tells, with its Cancel.
 #[component]
 pub fn ReadingOn(grid: Grid) -> impl IntoView {
-    let reading = move || grid.ui.reading.get().is_some();
-    let words = move || {
-        grid.ui.reading.get().map(|Reading { rows, to_row }| match to_row {
-            None => ("Reading to the end", rows_text(rows)),
-            Some(row) => ("Reading on", format!("to row {}", grouped(row))),
-        })
-    };
+    let to_row = move || grid.ui.reading.get().and_then(|reading| reading.to_row);
+    let reading = move || to_row().is_some();
     let stop = move |_| {
         grid.with(super::view::GridView::stop_reading);
         grid.focus();
@@ -51,8 +46,8 @@ pub fn ReadingOn(grid: Grid) -> impl IntoView {
         <Show when=reading>
             <div class="grid-strip" role="group" aria-label="Progress">
                 <span class="grid-strip-bar" aria-hidden="true"></span>
-                <span>{move || words().map(|(what, _)| what)}</span>
-                <span class="grid-strip-count">{move || words().map(|(_, count)| count)}</span>
+                <span>"Reading on"</span>
+                <span class="grid-strip-count">{move || to_row().map(|row| format!("to row {}", grouped(row)))}</span>
                 <button type="button" class="button small" on:click=stop>"Cancel"</button>
             </div>
         </Show>

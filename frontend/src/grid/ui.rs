@@ -7,8 +7,6 @@ use shared::problem::Problem;
 /// Reading on, before the grid can go where it was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {
-    /// Rows that are there.
-    pub rows: u64,
     /// The row that is being read to, counted from 1; `None` for the end.
     pub to_row: Option<u64>,
 }

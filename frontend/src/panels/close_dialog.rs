@@ -35,8 +35,8 @@ pub fn CloseDialog(
                     w.dialogs.close();
                     return tabs::close_now(w, &console.name());
                 }
-                let why = console.slot.outcome.with_untracked(|outcome| outcome.as_ref().and_then(Outcome::words));
-                refused.try_set(Some(format!("Not committed. {}", why.unwrap_or_default())));
+                let why = console.slot.outcome.with_untracked(|outcome| outcome.as_ref().and_then(Outcome::reason).map(str::to_owned));
+                refused.try_set(Some(why.map_or_else(|| "Not committed".to_owned(), |why| format!("Not committed: {why}"))));
                 busy.try_set(false);
             });
         };

@@ -32,6 +32,7 @@ pub fn StatusLine() -> impl IntoView {
             .with(|outcome| outcome.as_ref().and_then(Outcome::words))
             .or_else(|| slot.status().map(|status| words::rows_of(&status)))
     };
+    let reason = move || slot().and_then(|slot| slot.outcome.with(|outcome| outcome.as_ref().and_then(Outcome::reason).map(str::to_owned)));
     let failed = move || slot().is_some_and(|slot| slot.outcome.with(|outcome| outcome.as_ref().is_some_and(Outcome::is_failure)));
     let selection =
         move || console.get().and_then(|console| console.grid.get()).map(|grid| grid.selection.get()).filter(|text| !text.is_empty());
@@ -58,11 +59,9 @@ pub fn StatusLine() -> impl IntoView {
             </Show>
             <span class="spring"></span>
             {move || selection().map(|text| view! { <span class="status-item">{text}</span> })}
-            {move || rows().map(|text| view! { <span class="status-item strong outcome" class:danger=failed title=text.clone()>{text.clone()}</span> })}
+            {move || rows().map(|text| view! { <span class="status-item strong outcome" class:danger=failed title=reason>{text}</span> })}
             {move || if let Some(console) = running.get() {
                 view! { <RunningItem console /> }.into_any()
-            } else if slot().is_some_and(|slot| slot.reading()) {
-                view! { <span class="status-item busy">"Reading to the end"</span> }.into_any()
             } else {
                 elapsed().map(|text| view! { <span class="status-item">{text}</span> }).into_any()
             }}

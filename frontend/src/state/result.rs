@@ -77,14 +77,19 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// In words; nothing for rows, which speak for themselves.
+    /// In a few words; nothing for rows, which speak for themselves. Why something failed stands at the text and among the messages.
     pub fn words(&self) -> Option<String> {
         match self {
             Self::Rows => None,
             Self::NoRows(words) => Some(words.clone()),
             Self::Cancelled => Some("Cancelled".to_owned()),
-            Self::Failed(reason) => Some(format!("Failed: {reason}")),
+            Self::Failed(_) => Some("Failed".to_owned()),
         }
+    }
+
+    /// Why it failed, in the database's words.
+    pub fn reason(&self) -> Option<&str> {
+        if let Self::Failed(reason) = self { Some(reason) } else { None }
     }
 
     /// Something did not succeed.

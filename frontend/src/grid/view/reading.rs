@@ -113,7 +113,7 @@ impl GridView {
             Some(Goal::Row(row)) => Some(row + 1),
             _ => None,
         };
-        self.grid.ui.reading.set(Some(Reading { rows: self.extent.known_rows(), to_row }));
+        self.grid.ui.reading.set(Some(Reading { to_row }));
     }
 
     /// Stops reading; what was read stays.
