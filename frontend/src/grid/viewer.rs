@@ -8,7 +8,7 @@ mod picture;
 
 use super::ui::grouped;
 use super::view::Grid;
-use content::{beginning, bytes_text, hex_lines, is_json, picture_type};
+use content::{beginning, bytes_of_line, bytes_text, hex_lines, is_json, picture_type};
 use json::JsonTree;
 use leptos::html;
 use leptos::prelude::*;
@@ -22,6 +22,11 @@ use wasm_bindgen_futures::JsFuture;
 const SHOWN_BYTES: usize = 256 * 1024;
 /// Bytes shown in hexadecimal.
 const HEX_BYTES: usize = 64 * 1024;
+
+/// Width of a character of hexadecimal: the mono's advance is six tenths of the size, which is 11 px (`--size-tiny`).
+const HEX_CHARACTER_PX: f64 = 6.6;
+/// What stands left and right of the value.
+const BODY_PADDING_PX: f64 = 24.0;
 
 /// A value, ready to be shown.
 #[derive(Clone, Debug, PartialEq)]
@@ -153,11 +158,21 @@ pub fn CellViewer(
         no_picture.set(false);
         grid.read_active(value);
     });
+    let width_px = RwSignal::new(0);
+    let measure = move || {
+        if let Some(body) = body.get_untracked() {
+            width_px.try_set(body.client_width());
+        }
+    };
     Effect::new(move |_| {
         if let Some(body) = body.get() {
             let _ = body.focus();
+            measure();
         }
     });
+    let resized = window_event_listener(leptos::ev::resize, move |_| measure());
+    on_cleanup(move || resized.remove());
+    let of_line = Memo::new(move |_| bytes_of_line(((f64::from(width_px.get()) - BODY_PADDING_PX) / HEX_CHARACTER_PX).max(0.0) as usize));
     let offered = Memo::new(move |_| value.with(|value| readings(value, no_picture.get())));
     let reading = Memo::new(move |_| {
         let offered = offered.get();
@@ -191,7 +206,7 @@ pub fn CellViewer(
             view! { <div class="viewer-readings" role="group" aria-label="Show as">{offered.into_iter().map(button).collect_view()}</div> }
         })
     };
-    let shown = move || show(&value.get(), reading.get(), all, no_picture);
+    let shown = move || show(&value.get(), reading.get(), all, no_picture, of_line);
     let nothing_to_copy = move || !value.with(|value| matches!(value, Value::Text(_) | Value::Bytes(_)));
     view! {
         <aside class="viewer" role="dialog" aria-label="Cell"
@@ -221,7 +236,7 @@ pub fn CellViewer(
     }
 }
 
-fn show(value: &Value, reading: Option<Reading>, all: RwSignal<bool>, no_picture: RwSignal<bool>) -> AnyView {
+fn show(value: &Value, reading: Option<Reading>, all: RwSignal<bool>, no_picture: RwSignal<bool>, of_line: Memo<usize>) -> AnyView {
     match (value, reading) {
         (Value::Loading, _) => view! { <p class="viewer-word">"Reading the value"</p> }.into_any(),
         (Value::Failed(sentence), _) => view! { <p class="viewer-word failed" role="alert">{sentence.clone()}</p> }.into_any(),
@@ -231,7 +246,7 @@ fn show(value: &Value, reading: Option<Reading>, all: RwSignal<bool>, no_picture
         (Value::Text(text), _) => show_text(text.to_string(), all),
         (Value::Bytes(bytes), Some(Reading::Picture)) => view! { <Picture bytes=bytes.clone() broken=no_picture /> }.into_any(),
         (Value::Bytes(bytes), _) if bytes.is_empty() => view! { <p class="viewer-word">"No bytes"</p> }.into_any(),
-        (Value::Bytes(bytes), _) => show_hex(bytes, no_picture.get()),
+        (Value::Bytes(bytes), _) => show_hex(bytes, no_picture.get(), of_line.get()),
     }
 }
 
@@ -251,7 +266,7 @@ fn show_text(text: String, all: RwSignal<bool>) -> AnyView {
     .into_any()
 }
 
-fn show_hex(bytes: &[u8], no_picture: bool) -> AnyView {
+fn show_hex(bytes: &[u8], no_picture: bool, of_line: usize) -> AnyView {
     let head = bytes.get(..HEX_BYTES.min(bytes.len())).unwrap_or(bytes);
     let rest = (head.len() < bytes.len()).then(|| {
         let told = format!("The first {} of {}", bytes_text(head.len()), bytes_text(bytes.len()));
@@ -260,7 +275,7 @@ fn show_hex(bytes: &[u8], no_picture: bool) -> AnyView {
     let fault = no_picture.then(|| view! { <p class="viewer-word viewer-fault">"The bytes begin like a picture but are none"</p> });
     view! {
         {fault}
-        <pre class="viewer-text hex">{hex_lines(head)}</pre>
+        <pre class="viewer-text hex">{hex_lines(head, of_line)}</pre>
         {rest}
     }
     .into_any()

@@ -68,13 +68,19 @@ fn new_line(out: &mut String, depth: usize) {
     }
 }
 
-/// Bytes as offset, hexadecimal and ASCII, sixteen to a line.
-pub fn hex_lines(bytes: &[u8]) -> String {
+/// Bytes of a line of hexadecimal, offset and ASCII beside them, where a line has room for so many characters.
+pub fn bytes_of_line(characters: usize) -> usize {
+    let taken = |bytes: usize| 9 + bytes.div_ceil(8) + 3 * bytes + 1 + bytes;
+    [16, 8].into_iter().find(|bytes| taken(*bytes) <= characters).unwrap_or(4)
+}
+
+/// Bytes as offset, hexadecimal and ASCII, so many to a line.
+pub fn hex_lines(bytes: &[u8], of_line: usize) -> String {
     use std::fmt::Write as _;
-    let mut out = String::with_capacity(bytes.len() * 5);
-    for (n, line) in bytes.chunks(16).enumerate() {
-        let _ = write!(out, "{:08x} ", n * 16);
-        for at in 0..16 {
+    let mut out = String::with_capacity(bytes.len() * 6);
+    for (n, line) in bytes.chunks(of_line.max(1)).enumerate() {
+        let _ = write!(out, "{:08x} ", n * of_line);
+        for at in 0..of_line {
             if at % 8 == 0 {
                 out.push(' ');
             }
@@ -126,8 +132,11 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_laid_out_in_lines_of_sixteen() {
-        let lines = hex_lines(b"Sheaf binds its arrows\x00");
+    fn bytes_are_laid_out_in_lines_that_fit() {
+        assert_eq!([100, 76, 75, 43, 42, 10].map(bytes_of_line), [16, 16, 8, 8, 4, 4]);
+        assert_eq!(hex_lines(b"Sheaf binds", 8).lines().next(), Some("00000000  53 68 65 61 66 20 62 69  Sheaf bi"));
+        assert!(hex_lines(b"Sheaf binds", 8).lines().all(|line| line.chars().count() <= 43));
+        let lines = hex_lines(b"Sheaf binds its arrows\x00", 16);
         let mut lines = lines.lines();
         assert_eq!(lines.next(), Some("00000000  53 68 65 61 66 20 62 69  6e 64 73 20 69 74 73 20  Sheaf binds its "));
         assert_eq!(lines.next(), Some("00000010  61 72 72 6f 77 73 00                              arrows·"));
