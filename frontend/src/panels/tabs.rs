@@ -6,6 +6,7 @@ use crate::state::Workbench;
 use crate::state::consoles::Console;
 use crate::state::theme::Theme;
 use crate::ui::icon::{Glyph, Icon};
+use leptos::html;
 use leptos::prelude::*;
 use std::sync::Arc;
 
@@ -18,6 +19,22 @@ pub fn Tabs() -> impl IntoView {
         Theme::Light => Glyph::Sun,
         Theme::Dark => Glyph::Moon,
     };
+    let row = NodeRef::<html::Div>::new();
+    let beyond = RwSignal::new((false, false));
+    let look = move || {
+        if let Some(row) = row.get_untracked() {
+            let (left, room) = (row.scroll_left(), row.scroll_width() - row.client_width());
+            beyond.set((left > 1, left < room - 1));
+        }
+    };
+    Effect::new(move |_| {
+        row.track();
+        w.consoles.list.with(|all| all.iter().for_each(|console| console.title.track()));
+        w.layout.track();
+        request_animation_frame(look);
+    });
+    let resized = window_event_listener(leptos::ev::resize, move |_| look());
+    on_cleanup(move || resized.remove());
     let unfold = move |_| {
         w.layout.explorer_shown.set(true);
         w.layout.drawer_out.update(|out| *out = !*out && crate::ui::is_narrow());
@@ -34,7 +51,15 @@ pub fn Tabs() -> impl IntoView {
             >
                 <Icon glyph=Glyph::Sidebar />
             </button>
-            <div class="tabs" role="tablist" aria-label="Consoles" on:keydown=move |event| {
+            <div
+                node_ref=row
+                class="tabs"
+                class:more-before=move || beyond.get().0
+                class:more-after=move || beyond.get().1
+                role="tablist"
+                aria-label="Consoles"
+                on:scroll=move |_| look()
+                on:keydown=move |event| {
                 match event.key().as_str() {
                     "ArrowRight" => flow::step(w, 1),
                     "ArrowLeft" => flow::step(w, -1),
