@@ -212,3 +212,16 @@ test("a console with an open transaction asks before it closes", async ({ workbe
   await w.execute("DROP TABLE kept");
   await expect(w.status).toContainText("Done");
 });
+
+test("what is unfolded in the explorer stays so over a reload, what is folded too", async ({ workbench: w, page }) => {
+  const row = (name: RegExp) => w.explorer.getByRole("treeitem", { name });
+  await row(/^customers\b/).locator(".twisty").click();
+  await expect(row(/^email\b/)).toBeVisible();
+  await page.reload();
+  await expect(row(/^email\b/)).toBeVisible();
+  await row(/^main\b/).click();
+  await expect(row(/^customers\b/)).toBeHidden();
+  await page.reload();
+  await expect(row(/^main\b/)).toBeVisible();
+  await expect(row(/^customers\b/)).toBeHidden();
+});

@@ -4,6 +4,7 @@ use super::ACTIVE_ROW;
 use super::rows::{Node, Row, first_schema, keys, line_count, row_on_line, rows};
 use crate::flows::{browse, tabs};
 use crate::state::Workbench;
+use crate::state::connections::Load;
 use crate::state::dialogs::{Dialog, Menu, MenuItem};
 use crate::state::words;
 use crate::ui::icon::Icon;
@@ -42,7 +43,7 @@ pub fn Tree(
     filter: RwSignal<String>,
 ) -> impl IntoView {
     let w = Workbench::here();
-    let unfolded = RwSignal::new(HashSet::new());
+    let unfolded = w.layout.unfolded;
     // In steps: the rows are not made anew for each pixel that the explorer is drawn wider.
     let width_px = Memo::new(move |_| (w.layout.explorer_px.get() / WIDTH_STEP_PX).floor() * WIDTH_STEP_PX);
     let shown = Memo::new(move |_| {
@@ -187,9 +188,11 @@ fn TreeRow(walk: Walk, at: usize, row: Row, active_at: Memo<usize>) -> impl Into
     }
 }
 
-/// At the start, the tables of the first connection are in sight.
+/// At the start, what was unfolded is so again; at the very first, the tables of the first connection are in sight.
 fn unfold_first(walk: Walk) {
     let done = StoredValue::new(false);
+    // A catalog that comes for an unfolded connection unfolds its main schema, once; not where a person's own folds were kept.
+    let seen = StoredValue::new(HashSet::<ConnectionId>::new());
     Effect::new(move |_| {
         if done.get_value() {
             return;
@@ -201,14 +204,15 @@ fn unfold_first(walk: Walk) {
         }) else {
             return;
         };
+        done.set_value(true);
+        if take_up(walk, seen) {
+            return;
+        }
         browse::want_catalog(walk.w, &id);
         walk.unfolded.update(|unfolded| {
             unfolded.insert(keys::connection(&id));
         });
-        done.set_value(true);
     });
-    // A catalog that comes for an unfolded connection unfolds its main schema, once.
-    let seen = StoredValue::new(HashSet::<ConnectionId>::new());
     Effect::new(move |_| {
         let unfolded = walk.unfolded.get();
         let main: Vec<(ConnectionId, String)> = walk.w.connections.catalogs.with(|all| {
@@ -226,12 +230,45 @@ fn unfold_first(walk: Walk) {
     });
 }
 
+/// Takes up what was kept as unfolded, without what is gone; false where nothing was kept, or nothing of what is there.
+fn take_up(walk: Walk, seen: StoredValue<HashSet<ConnectionId>>) -> bool {
+    if !walk.w.layout.unfolded_kept.get_value() {
+        return false;
+    }
+    let known: Vec<ConnectionId> =
+        walk.w.connections.list.with_untracked(|list| list.here().into_iter().flatten().map(|one| one.id.clone()).collect());
+    let is_of = |key: &str, id: &ConnectionId| key.split('/').next() == Some(id.0.as_str());
+    let before = walk.unfolded.with_untracked(HashSet::len);
+    walk.unfolded.update(|unfolded| unfolded.retain(|key| known.iter().any(|id| is_of(key, id))));
+    for id in &known {
+        if walk.unfolded.with_untracked(|unfolded| unfolded.contains(&keys::connection(id))) {
+            seen.update_value(|seen| {
+                seen.insert(id.clone());
+            });
+            browse::want_catalog(walk.w, id);
+        }
+    }
+    before == 0 || walk.unfolded.with_untracked(|unfolded| !unfolded.is_empty())
+}
+
 /// Unfolds and chooses the connection that somebody wants to see here; the focus stays where it is.
 fn bring_in_sight(walk: Walk) {
     let wanted = walk.w.connections.wanted_in_sight;
+    // Until its catalog is here: then what is below it is brought in sight too.
+    let waiting = StoredValue::new(None::<ConnectionId>);
+    Effect::new(move |_| {
+        let count = walk.shown.with(Vec::len);
+        let Some(id) = waiting.get_value() else { return };
+        if matches!(walk.w.connections.catalog(&id), Load::Here(_) | Load::Failed(_)) && count > 0 {
+            waiting.set_value(None);
+            // Twice: its schema is unfolded by the same news, and drawn a frame later.
+            request_animation_frame(move || request_animation_frame(move || reveal_with_children(walk, &keys::connection(&id))));
+        }
+    });
     Effect::new(move |_| {
         let Some(id) = wanted.get() else { return };
         wanted.set(None);
+        waiting.set_value(Some(id.clone()));
         let key = keys::connection(&id);
         fold(walk, &key, &Node::Connection(id), Some(true));
         let at = walk.shown.with_untracked(|all| all.iter().position(|row| row.key == key));
@@ -404,6 +441,20 @@ fn reveal(walk: Walk, at: usize) {
         viewport.set_scroll_top(wanted as i32);
         walk.scroll.set(wanted);
     }
+}
+
+/// Scrolls as little as shows a row and what is below it, as far as there is room for that.
+fn reveal_with_children(walk: Walk, key: &str) {
+    let Some((at, last)) = walk.shown.with_untracked(|all| {
+        let at = all.iter().position(|row| row.key == key)?;
+        let level = all.get(at)?.level;
+        let below = all.iter().skip(at + 1).take_while(|row| row.level > level).count();
+        Some((at, at + below))
+    }) else {
+        return;
+    };
+    reveal(walk, last);
+    reveal(walk, at);
 }
 
 fn menu_by_key(walk: Walk, node: &Node) {

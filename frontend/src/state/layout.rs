@@ -3,6 +3,7 @@
 use crate::api::storage;
 use leptos::prelude::*;
 use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
 
 const KEY: &str = "sheaf.layout";
 
@@ -32,6 +33,10 @@ pub struct Layout {
     pub explorer_shown: RwSignal<bool>,
     /// The explorer is drawn out (on a narrow screen).
     pub drawer_out: RwSignal<bool>,
+    /// Keys of the explorer's rows that are unfolded.
+    pub unfolded: RwSignal<HashSet<String>>,
+    /// They were kept by an earlier load of the page.
+    pub unfolded_kept: StoredValue<bool>,
     /// What a narrow screen shows.
     pub half: RwSignal<Half>,
 }
@@ -41,17 +46,21 @@ struct Kept {
     explorer_px: f64,
     editor_percent: f64,
     explorer_shown: bool,
+    #[serde(default)]
+    unfolded: Option<HashSet<String>>,
 }
 
 impl Layout {
     /// As it was left, or as it starts.
     pub fn kept() -> Self {
         let kept = storage::get(KEY).and_then(|text| serde_json::from_str::<Kept>(&text).ok());
-        let kept = kept.unwrap_or(Kept { explorer_px: 264.0, editor_percent: 38.0, explorer_shown: true });
+        let kept = kept.unwrap_or(Kept { explorer_px: 264.0, editor_percent: 38.0, explorer_shown: true, unfolded: None });
         Self {
             explorer_px: RwSignal::new(bounded(kept.explorer_px, EXPLORER_PX)),
             editor_percent: RwSignal::new(bounded(kept.editor_percent, EDITOR_PERCENT)),
             explorer_shown: RwSignal::new(kept.explorer_shown),
+            unfolded_kept: StoredValue::new(kept.unfolded.is_some()),
+            unfolded: RwSignal::new(kept.unfolded.unwrap_or_default()),
             drawer_out: RwSignal::new(false),
             half: RwSignal::new(Half::Editor),
         }
@@ -62,6 +71,7 @@ impl Layout {
         self.explorer_px.track();
         self.editor_percent.track();
         self.explorer_shown.track();
+        self.unfolded.track();
     }
 
     /// Keeps it for the next load.
@@ -70,6 +80,7 @@ impl Layout {
             explorer_px: self.explorer_px.get_untracked(),
             editor_percent: self.editor_percent.get_untracked(),
             explorer_shown: self.explorer_shown.get_untracked(),
+            unfolded: Some(self.unfolded.get_untracked()),
         };
         if let Ok(text) = serde_json::to_string(&kept) {
             storage::set(KEY, &text);
