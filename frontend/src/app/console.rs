@@ -11,7 +11,7 @@ use crate::state::Workbench;
 use crate::state::connections::Load;
 use crate::state::consoles::{Console, EditorReach, GridReach};
 use crate::state::layout::EDITOR_PERCENT;
-use crate::state::result::{ActiveRun, Outcome, Shown};
+use crate::state::result::{ActiveRun, Shown};
 use crate::ui::splitter::{Lie, Splitter};
 use crate::{commands, flows, ui};
 use leptos::prelude::*;
