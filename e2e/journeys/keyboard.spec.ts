@@ -75,11 +75,12 @@ test("a table opened by its name has the focus, and whatever closes gives it bac
   const focus = () => page.evaluate(() => document.activeElement?.tagName ?? "");
   const open = async (keys: string, name: string) => {
     await page.keyboard.press(keys);
-    await expect(page.getByRole("combobox")).toBeFocused();
+    const field = page.getByRole("dialog").getByRole("combobox");
+    await expect(field).toBeFocused();
     await page.keyboard.type(name);
-    await expect(page.getByRole("option", { selected: true })).toContainText(name);
+    await expect(page.getByRole("dialog").getByRole("option", { selected: true })).toContainText(name);
     await page.keyboard.press("Enter");
-    await expect(page.getByRole("combobox")).toBeHidden();
+    await expect(field).toBeHidden();
   };
   await w.write("SELECT 1");
   await open("Control+p", "customers");
