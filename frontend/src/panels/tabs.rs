@@ -33,7 +33,10 @@ pub fn Tabs() -> impl IntoView {
         w.layout.track();
         request_animation_frame(look);
     });
-    let resized = window_event_listener(leptos::ev::resize, move |_| look());
+    let resized = window_event_listener(leptos::ev::resize, move |_| {
+        crate::ui::reveal("console-tab-active");
+        look();
+    });
     on_cleanup(move || resized.remove());
     let unfold = move |_| {
         w.layout.explorer_shown.set(true);
