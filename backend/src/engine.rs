@@ -5,6 +5,8 @@
 //! Start at [`Session`]; a new engine is one file and one line in [`engine`].
 
 pub mod dial;
+pub mod mysql;
+mod notices;
 pub mod pool;
 pub mod postgres;
 pub mod sqlite;
@@ -24,6 +26,7 @@ pub fn engine(kind: EngineKind) -> &'static dyn Engine {
     match kind {
         EngineKind::Sqlite => &sqlite::Sqlite,
         EngineKind::Postgres => &postgres::Postgres,
+        EngineKind::Mysql => &mysql::Mysql,
     }
 }
 

@@ -7,6 +7,7 @@ mod dist;
 mod failure;
 mod fingerprint;
 mod lint;
+mod mariadb;
 mod npm;
 mod packages;
 mod place;

@@ -17,8 +17,11 @@ const SQLITE_MAGIC: &[u8] = b"SQLite format 3\0";
 /// Reads one argument, for a server on the data folder `data`; the `Err` is one sentence for the terminal.
 pub fn read(argument: &str, data: &Path) -> Result<Temporary, String> {
     let (fields, password) = match argument.split_once("://") {
-        Some(("postgres" | "postgresql", _)) => read_postgres(argument)?,
-        Some((scheme, _)) => return Err(format!("{scheme}:// is not supported yet; a file of SQLite or a postgres:// URL is.")),
+        Some((scheme @ ("postgres" | "postgresql"), _)) => read_server(argument, scheme, EngineKind::Postgres)?,
+        Some((scheme @ ("mysql" | "mariadb"), _)) => read_server(argument, scheme, EngineKind::Mysql)?,
+        Some((scheme, _)) => {
+            return Err(format!("{scheme}:// is not supported yet; a file of SQLite, a postgres:// or a mysql:// URL is."));
+        }
         None => (read_file(Path::new(argument), data)?, None),
     };
     validate::check(&fields, password.is_some()).map_err(|problem| problem.message)?;
@@ -63,10 +66,10 @@ fn read_file(path: &Path, data: &Path) -> Result<ConnectionFields, String> {
     Ok(ConnectionFields { path: Some(text.to_owned()), ..ConnectionFields::new(name, EngineKind::Sqlite) })
 }
 
-fn read_postgres(argument: &str) -> Result<(ConnectionFields, Option<Password>), String> {
+fn read_server(argument: &str, scheme: &str, engine: EngineKind) -> Result<(ConnectionFields, Option<Password>), String> {
     // The argument itself is never shown: it may have a password in it.
-    let url = Url::parse(argument).map_err(|error| format!("The postgres:// URL can't be read: {error}."))?;
-    let part = |text: &str| decode(text).ok_or_else(|| "The postgres:// URL has a part that is not in UTF-8.".to_owned());
+    let url = Url::parse(argument).map_err(|error| format!("The {scheme}:// URL can't be read: {error}."))?;
+    let part = |text: &str| decode(text).ok_or_else(|| format!("The {scheme}:// URL has a part that is not in UTF-8."));
     let host = match url.host_str() {
         None | Some("") => "localhost".to_owned(),
         Some(host) => part(host.trim_start_matches('[').trim_end_matches(']'))?,
@@ -78,7 +81,8 @@ fn read_postgres(argument: &str) -> Result<(ConnectionFields, Option<Password>),
     for (name, value) in url.query_pairs() {
         match (name.as_ref(), value.as_ref()) {
             ("sslmode", mode) => tls = read_tls(mode)?,
-            (other, _) => return Err(format!("The postgres:// URL has a setting `{other}` that Sheaf does not know.")),
+            ("ssl-mode", mode) if engine == EngineKind::Mysql => tls = read_mysql_tls(mode)?,
+            (other, _) => return Err(format!("The {scheme}:// URL has a setting `{other}` that Sheaf does not know.")),
         }
     }
     let name = if database.is_empty() { host.clone() } else { format!("{database} on {host}") };
@@ -88,7 +92,7 @@ fn read_postgres(argument: &str) -> Result<(ConnectionFields, Option<Password>),
         database: Some(database).filter(|text| !text.is_empty()),
         user: Some(user).filter(|text| !text.is_empty()),
         tls,
-        ..ConnectionFields::new(name, EngineKind::Postgres)
+        ..ConnectionFields::new(name, engine)
     };
     Ok((fields, password.map(Password)))
 }
@@ -102,6 +106,17 @@ fn read_tls(mode: &str) -> Result<Option<Tls>, String> {
         _ => return Err("The setting `sslmode` may be disable, require, verify-ca or verify-full.".to_owned()),
     };
     Ok(Some(Tls { mode, ca: None }))
+}
+
+/// By the words of MySQL's own client.
+fn read_mysql_tls(mode: &str) -> Result<Option<Tls>, String> {
+    match mode {
+        "DISABLED" => read_tls("disable"),
+        "REQUIRED" => read_tls("require"),
+        "VERIFY_CA" => read_tls("verify-ca"),
+        "VERIFY_IDENTITY" => read_tls("verify-full"),
+        _ => Err("The setting `ssl-mode` may be DISABLED, REQUIRED, VERIFY_CA or VERIFY_IDENTITY.".to_owned()),
+    }
 }
 
 /// Undoes percent-encoding.

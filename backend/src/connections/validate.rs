@@ -18,7 +18,8 @@ pub fn check(fields: &ConnectionFields, has_password: bool) -> Result<(), Proble
     }
     match fields.engine {
         EngineKind::Sqlite => check_sqlite(fields, has_password),
-        EngineKind::Postgres => check_postgres(fields),
+        EngineKind::Postgres => check_server(fields, "PostgreSQL"),
+        EngineKind::Mysql => check_server(fields, "MySQL"),
     }
 }
 
@@ -54,13 +55,13 @@ fn check_sqlite(fields: &ConnectionFields, has_password: bool) -> Result<(), Pro
     }
 }
 
-fn check_postgres(fields: &ConnectionFields) -> Result<(), Problem> {
+fn check_server(fields: &ConnectionFields, system: &str) -> Result<(), Problem> {
     if fields.path.is_some() {
-        return refuse("A PostgreSQL connection has no field `path`: it is a server.");
+        return refuse(format!("A {system} connection has no field `path`: it is a server."));
     }
     match fields.host.as_deref() {
-        None => return refuse("A PostgreSQL connection needs a host."),
-        Some(host) if host.trim().is_empty() => return refuse("A PostgreSQL connection needs a host."),
+        None => return refuse(format!("A {system} connection needs a host.")),
+        Some(host) if host.trim().is_empty() => return refuse(format!("A {system} connection needs a host.")),
         Some(host) if host.contains("://") => return refuse("The field `host` is a host name or an address, not a URL."),
         Some(host) if host.len() > TEXT_BYTES_MAX || host.chars().any(|c| c.is_whitespace() || c.is_control()) => {
             return refuse("The field `host` must be one host name or address, without spaces.");

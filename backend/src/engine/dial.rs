@@ -76,7 +76,16 @@ impl Address {
                 let no_answer = |source| DialError::NoAnswer { place: path.display().to_string(), source };
                 Ok(Box::new(UnixStream::connect(path).await.map_err(no_answer)?))
             }
-            Self::Net { host, port } => Ok(Box::new(open_tcp(host, *port).await?)),
+            Self::Net { host, port } => Ok(Box::new(open_tcp(host, *port, RECEIVE_WINDOW_BYTES).await?)),
+        }
+    }
+
+    /// The same with a receive window of its own, before the system doubles it: for protocols in which the server sends on until
+    /// nobody takes it. A Unix socket has none; the sender's buffer bounds it.
+    pub async fn open_narrow(&self, window: u32) -> Result<Link, DialError> {
+        match self {
+            Self::Socket(_) => self.open().await,
+            Self::Net { host, port } => Ok(Box::new(open_tcp(host, *port, window).await?)),
         }
     }
 
@@ -89,7 +98,7 @@ impl Address {
     }
 }
 
-async fn open_tcp(host: &str, port: u16) -> Result<TcpStream, DialError> {
+async fn open_tcp(host: &str, port: u16, window: u32) -> Result<TcpStream, DialError> {
     let no_address = |reason: String| DialError::NoAddress { host: host.to_owned(), reason };
     let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
     let addresses: Vec<SocketAddr> = lookup_host((bare, port)).await.map_err(|error| no_address(error.to_string()))?.collect();
@@ -98,7 +107,7 @@ async fn open_tcp(host: &str, port: u16) -> Result<TcpStream, DialError> {
     }
     let mut last = no_address("the name is empty".to_owned());
     for address in addresses {
-        match connect(address).await {
+        match connect(address, window).await {
             Ok(stream) => {
                 settle(&stream);
                 return Ok(stream);
@@ -113,9 +122,9 @@ async fn open_tcp(host: &str, port: u16) -> Result<TcpStream, DialError> {
 const RECEIVE_WINDOW_BYTES: u32 = 128 * 1024;
 
 /// The window is set before the handshake, which is where its scale is agreed on.
-async fn connect(address: SocketAddr) -> std::io::Result<TcpStream> {
+async fn connect(address: SocketAddr, window: u32) -> std::io::Result<TcpStream> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-    socket.set_recv_buffer_size(RECEIVE_WINDOW_BYTES)?;
+    socket.set_recv_buffer_size(window)?;
     socket.connect(address).await
 }
 

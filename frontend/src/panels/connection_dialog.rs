@@ -33,14 +33,14 @@ pub fn ConnectionDialog(
     let original = saved.as_ref().map_or_else(Draft::new, Draft::of);
     let is_new = saved.is_none();
     // Who edits a network connection most often gives its password again.
-    let network_saved = saved.as_ref().is_some_and(|one| one.fields.engine == EngineKind::Postgres);
+    let network_saved = saved.as_ref().is_some_and(|one| one.fields.engine != EngineKind::Sqlite);
     let draft = RwSignal::new(original.clone());
     let original = StoredValue::new(original);
     let id = StoredValue::new(id.filter(|_| !is_new));
     let tried = RwSignal::new(false);
     let outcome = RwSignal::new(None::<Outcome>);
     let saving = RwSignal::new(false);
-    let postgres = move || draft.with(|draft| draft.engine == EngineKind::Postgres);
+    let network = move || draft.with(|draft| draft.engine != EngineKind::Sqlite);
     // A change makes the last test a test of something else.
     let change = move |act: Box<dyn FnOnce(&mut Draft)>| {
         draft.update(|draft| draft.change(act));
@@ -106,12 +106,13 @@ pub fn ConnectionDialog(
                         <legend class="visually-hidden">"Engine"</legend>
                         <EngineChoice form engine=EngineKind::Sqlite about="A file on this machine" />
                         <EngineChoice form engine=EngineKind::Postgres about="A server on the network" />
+                        <EngineChoice form engine=EngineKind::Mysql about="A server on the network" />
                     </fieldset>
                     <Field form id="name" label="Name" get=|d| d.name.clone() set=|d, v| d.name = v placeholder="How you call it" autofocus=is_new || !network_saved />
-                    <Show when=move || !postgres()>
+                    <Show when=move || !network()>
                         <Field form id="path" label="File" get=|d| d.path.clone() set=|d, v| d.path = v placeholder="/home/me/shop.sqlite" />
                     </Show>
-                    <Show when=postgres>
+                    <Show when=network>
                         <div class="form-row">
                             <Field form id="host" label="Host" get=|d| d.host.clone() set=|d, v| d.host = v />
                             <Field form id="port" label="Port" class="narrow" get=|d| d.port.clone() set=|d, v| d.port = v />

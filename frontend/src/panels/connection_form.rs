@@ -84,7 +84,7 @@ impl Draft {
             EngineKind::Sqlite if !is_whole(self.path.trim()) => {
                 faults.push(("path", "The whole path is needed, from the root: /home/me/shop.sqlite"));
             }
-            EngineKind::Postgres => {
+            EngineKind::Postgres | EngineKind::Mysql => {
                 if self.host.trim().is_empty() {
                     faults.push(("host", "A host name or address is needed"));
                 }
@@ -100,7 +100,7 @@ impl Draft {
     /// What is sent.
     pub fn input(&self) -> ConnectionInput {
         let text = |value: &str| Some(value.trim().to_owned()).filter(|value| !value.is_empty());
-        let network = self.engine == EngineKind::Postgres;
+        let network = self.engine != EngineKind::Sqlite;
         let over = |value: Option<String>| value.filter(|_| network);
         let tls = Tls { mode: self.tls, ca: text(&self.ca).filter(|_| matches!(self.tls, TlsMode::VerifyName | TlsMode::VerifyAuthority)) };
         ConnectionInput {
@@ -133,8 +133,8 @@ impl Draft {
     pub fn suggested_name(&self) -> String {
         match self.engine {
             EngineKind::Sqlite => self.path.rsplit(['/', '\\']).next().unwrap_or("").to_owned(),
-            EngineKind::Postgres if self.database.trim().is_empty() => self.host.trim().to_owned(),
-            EngineKind::Postgres => format!("{} on {}", self.database.trim(), self.host.trim()),
+            EngineKind::Postgres | EngineKind::Mysql if self.database.trim().is_empty() => self.host.trim().to_owned(),
+            EngineKind::Postgres | EngineKind::Mysql => format!("{} on {}", self.database.trim(), self.host.trim()),
         }
     }
 }

@@ -87,6 +87,7 @@ pub fn engine(kind: EngineKind) -> &'static str {
     match kind {
         EngineKind::Sqlite => "SQLite",
         EngineKind::Postgres => "PostgreSQL",
+        EngineKind::Mysql => "MySQL / MariaDB",
     }
 }
 

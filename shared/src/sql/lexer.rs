@@ -132,9 +132,11 @@ impl<'a> Lexer<'a> {
         let second = self.byte(at + 1);
         match first {
             b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c => (TokenKind::Space, self.end_while(at, is_space)),
-            b'-' if second == b'-' => (TokenKind::LineComment, self.end_while(at, |b| b != b'\n' && b != b'\r')),
+            b'-' if self.opens_dash_comment(at) => (TokenKind::LineComment, self.end_while(at, |b| b != b'\n' && b != b'\r')),
+            b'#' if self.dialect.hash_comments => (TokenKind::LineComment, self.end_while(at, |b| b != b'\n' && b != b'\r')),
             b'/' if second == b'*' => (TokenKind::BlockComment, self.end_of_comment(at + 2)),
-            b'\'' => (TokenKind::Text, self.end_of_quoted(at + 1, b'\'', Backslash::Plain)),
+            b'\'' => (TokenKind::Text, self.end_of_quoted(at + 1, b'\'', self.backslash())),
+            b'"' if self.dialect.backslash_strings => (TokenKind::Text, self.end_of_quoted(at + 1, b'"', Backslash::Escapes)),
             b'"' => (TokenKind::QuotedName, self.end_of_quoted(at + 1, b'"', Backslash::Plain)),
             b'`' if self.dialect.backtick_names => (TokenKind::QuotedName, self.end_of_quoted(at + 1, b'`', Backslash::Plain)),
             b'[' if self.dialect.bracket_names => (TokenKind::QuotedName, self.end_of_bracketed(at + 1)),
@@ -156,6 +158,16 @@ impl<'a> Lexer<'a> {
         }
     }
 
+    /// `5--1` is an operator behind an operator where a comment needs a blank behind its dashes.
+    fn opens_dash_comment(&self, at: usize) -> bool {
+        let blank = self.bytes.get(at + 2).is_none_or(|&b| b <= b' ');
+        self.byte(at + 1) == b'-' && (blank || !self.dialect.hash_comments)
+    }
+
+    fn backslash(&self) -> Backslash {
+        if self.dialect.backslash_strings { Backslash::Escapes } else { Backslash::Plain }
+    }
+
     fn opens_parameter(&self, at: usize, first: u8, second: u8) -> bool {
         // The colon of `a::b` and `a[1:b]` after another colon opens nothing.
         let doubled = at > 0 && self.byte(at - 1) == first;
@@ -165,7 +177,7 @@ impl<'a> Lexer<'a> {
     fn word(&self, at: usize, first: u8, second: u8) -> (TokenKind, usize) {
         match (first, second) {
             (b'e' | b'E', b'\'') if self.dialect.escape_strings => (TokenKind::Text, self.end_of_quoted(at + 2, b'\'', Backslash::Escapes)),
-            (b'b' | b'B' | b'n' | b'N' | b'x' | b'X', b'\'') => (TokenKind::Text, self.end_of_quoted(at + 2, b'\'', Backslash::Plain)),
+            (b'b' | b'B' | b'n' | b'N' | b'x' | b'X', b'\'') => (TokenKind::Text, self.end_of_quoted(at + 2, b'\'', self.backslash())),
             (b'u' | b'U', b'&') if self.dialect.escape_strings && self.byte(at + 2) == b'\'' => {
                 (TokenKind::Text, self.end_of_quoted(at + 3, b'\'', Backslash::Plain))
             }
@@ -252,7 +264,9 @@ impl<'a> Lexer<'a> {
     fn end_of_operator(&self, at: usize) -> usize {
         let mut end = at + 1;
         while let Some(&byte) = self.bytes.get(end) {
-            let comment = matches!((byte, self.byte(end + 1)), (b'-', b'-') | (b'/', b'*'));
+            let comment = (byte == b'-' && self.opens_dash_comment(end))
+                || (byte == b'/' && self.byte(end + 1) == b'*')
+                || (byte == b'#' && self.dialect.hash_comments);
             let parameter = byte == b'?' && self.dialect.question_parameters
                 || (self.dialect.parameter_marks.contains(&byte) && is_word_start(self.byte(end + 1)));
             if !is_operator(byte) || comment || parameter {

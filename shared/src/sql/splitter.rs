@@ -101,6 +101,8 @@ enum Head {
     Create,
     Trigger,
     Function,
+    /// BEGIN … END with `END IF` and the like inside it.
+    Routine,
     Rule,
     /// Semicolons end it.
     Plain,
@@ -115,16 +117,21 @@ struct Body {
     parentheses: usize,
     /// The word before was BEGIN, and ATOMIC must follow.
     began: bool,
+    /// The word before was END; what follows tells what it closed.
+    ended: bool,
     /// The word before cannot be followed by a body.
     expects_name: bool,
 }
 
 impl Body {
     fn is_open(&self) -> bool {
-        self.blocks > 0 || (self.head == Head::Rule && self.parentheses > 0)
+        self.blocks > usize::from(self.ended) || (self.head == Head::Rule && self.parentheses > 0)
     }
 
     fn see(&mut self, text: &str, token: &Token, dialect: &Dialect) {
+        if self.closes(text, token) {
+            return;
+        }
         match token.kind {
             TokenKind::Word => {}
             TokenKind::Open => return self.parentheses += 1,
@@ -143,15 +150,32 @@ impl Body {
         match self.head {
             Head::Start if is("create") => self.head = Head::Create,
             Head::Start if is("explain") || is("query") || is("plan") || is("analyze") || is("verbose") => {}
-            Head::Create if ["or", "replace", "temp", "temporary", "constraint", "unique"].into_iter().any(is) => {}
+            Head::Create if ["or", "replace", "temp", "temporary", "constraint", "unique", "definer", "aggregate"].into_iter().any(is) => {}
+            Head::Create if ["procedure", "function", "event", "trigger"].into_iter().any(is) && dialect.routine_bodies => {
+                self.head = Head::Routine;
+            }
             Head::Create if is("trigger") && dialect.trigger_bodies => self.head = Head::Trigger,
             Head::Create if (is("function") || is("procedure")) && dialect.atomic_bodies => self.head = Head::Function,
             Head::Create if is("rule") && dialect.rule_bodies => self.head = Head::Rule,
             Head::Start | Head::Create => self.head = Head::Plain,
             Head::Trigger | Head::Function => self.see_in_body(&is),
-            Head::Rule | Head::Plain => {}
+            Head::Routine if self.expects_name => {}
+            Head::Routine if is("begin") || (self.blocks > 0 && is("case")) => self.blocks += 1,
+            Head::Routine if self.blocks > 0 && is("end") => self.ended = true,
+            Head::Routine | Head::Rule | Head::Plain => {}
         }
         self.expects_name = is("trigger") || is("exists") || is("function") || is("procedure");
+    }
+
+    /// Behind an END: the token that says what it closed, a block unless it is one of the words that were not counted.
+    fn closes(&mut self, text: &str, token: &Token) -> bool {
+        if !std::mem::take(&mut self.ended) {
+            return false;
+        }
+        let is = |word: &str| token.is_word(text, word);
+        let uncounted = ["if", "loop", "while", "repeat", "for"].into_iter().any(is);
+        self.blocks = self.blocks.saturating_sub(usize::from(!uncounted));
+        uncounted || is("case")
     }
 
     fn see_in_body(&mut self, is: &dyn Fn(&str) -> bool) {

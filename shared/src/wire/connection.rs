@@ -12,6 +12,8 @@ pub enum EngineKind {
     Sqlite,
     /// PostgreSQL over the network.
     Postgres,
+    /// MySQL and MariaDB over the network.
+    Mysql,
 }
 
 /// How much of TLS is asked for.

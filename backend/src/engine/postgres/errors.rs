@@ -4,6 +4,7 @@
 //! Source: PostgreSQL documentation, "Error and Notice Message Fields".
 
 use super::wire::{Reader, WireError};
+pub use crate::engine::notices::Notices;
 use crate::engine::{EngineError, Fate};
 use shared::problem::{ErrorCode, Problem};
 use shared::wire::run::Notice;
@@ -79,39 +80,6 @@ impl Fields {
             }
         }
         Notice { severity: self.severity, message }
-    }
-}
-
-/// What the server said beside results, in order, until it is taken. A server that never stops is cut short.
-#[derive(Debug, Default)]
-pub struct Notices {
-    list: Vec<Notice>,
-    bytes: usize,
-    cut: bool,
-}
-
-/// Messages kept for one statement.
-const NOTICES_MAX: usize = 1_000;
-/// Bytes of them.
-const NOTICE_BYTES_MAX: usize = 1024 * 1024;
-
-impl Notices {
-    /// One more, or a word that some are left out.
-    pub fn push(&mut self, notice: Notice) {
-        if self.cut {
-            return;
-        }
-        self.bytes = self.bytes.saturating_add(notice.severity.len() + notice.message.len());
-        self.cut = self.list.len() >= NOTICES_MAX || self.bytes > NOTICE_BYTES_MAX;
-        self.list.push(match self.cut {
-            false => notice,
-            true => Notice { severity: "WARNING".to_owned(), message: "Sheaf leaves out the server's further messages".to_owned() },
-        });
-    }
-
-    /// All of them, from the first.
-    pub fn take(&mut self) -> Vec<Notice> {
-        std::mem::take(self).list
     }
 }
 

@@ -54,17 +54,3 @@ fn a_position_in_characters_becomes_one_in_bytes() {
     assert_eq!(byte_position(sql, 0), None);
     assert_eq!(byte_position("", 1), Some(0));
 }
-
-#[test]
-fn a_server_that_never_stops_talking_is_cut_short() {
-    let mut notices = Notices::default();
-    let notice = |bytes: usize| Notice { severity: "NOTICE".to_owned(), message: "x".repeat(bytes) };
-    (0..NOTICES_MAX).for_each(|_| notices.push(notice(1)));
-    assert_eq!(notices.list.len(), NOTICES_MAX);
-    (0..5_000).for_each(|_| notices.push(notice(1)));
-    let taken = notices.take();
-    assert_eq!(taken.len(), NOTICES_MAX + 1);
-    assert!(taken[NOTICES_MAX].message.contains("leaves out"));
-    (0..3).for_each(|_| notices.push(notice(NOTICE_BYTES_MAX / 2)));
-    assert_eq!(notices.take().len(), 2);
-}

@@ -1,0 +1,164 @@
+//! From a target to a server that is ready for its first statement.
+//! Source: MySQL documentation, "Connection Phase"; MariaDB documentation, "Connection".
+//!
+//! Invariant: the whole of it ends within `limits::CONNECT_SECONDS_MAX`; every failure leaves nothing open behind it; neither files of
+//! this machine nor several statements in one text are ever agreed on with the server.
+
+mod greeting;
+mod sign_in;
+
+use super::errors::Refusal;
+use super::wire::{Wire, WireError};
+use crate::engine::dial::{Address, DialError, tls};
+use crate::engine::{EngineError, Target};
+use greeting::Greeting;
+use shared::limits::CONNECT_SECONDS_MAX;
+use shared::problem::{ErrorCode, Problem};
+use shared::wire::connection::{Tls, TlsMode};
+use sign_in::{Privacy, SignIn};
+use std::time::Duration;
+
+const PORT: u16 = 3306;
+/// What the kernel may take in ahead of what is read: a parked result moves no more than this beyond its pages.
+const WINDOW_BYTES: u32 = 32 * 1024;
+
+/// How to reach a server, for a session as for its cancel requests.
+#[derive(Clone)]
+pub struct Route {
+    address: Address,
+    tls: Tls,
+    target: Target,
+}
+
+impl std::fmt::Debug for Route {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Route").field("address", &self.address).finish_non_exhaustive()
+    }
+}
+
+/// A server that is ready.
+pub struct Connected {
+    /// The link.
+    pub wire: Wire,
+    /// What was agreed on.
+    pub agreed: Agreed,
+    /// The server's number of this session.
+    pub id: u32,
+    /// As the server writes it.
+    pub version: String,
+}
+
+/// What this end and the server have in common.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Agreed {
+    /// Rows end with an OK packet, not with an EOF packet.
+    pub ends_with_ok: bool,
+    /// MariaDB tells more of a column's type.
+    pub extended_types: bool,
+}
+
+impl Route {
+    /// Of a target's fields.
+    pub fn of(target: &Target) -> Self {
+        let host = target.fields.host.as_deref().map(str::trim).filter(|host| !host.is_empty()).unwrap_or("localhost");
+        let port = target.fields.port.unwrap_or(PORT);
+        let address = match host.starts_with('/') {
+            true => Address::Socket(host.into()),
+            false => Address::Net { host: host.to_owned(), port },
+        };
+        Self { address, tls: target.fields.tls.clone().unwrap_or_default(), target: target.clone() }
+    }
+
+    /// Opens, signs in, and waits until the server is ready.
+    pub async fn connect(&self) -> Result<Connected, EngineError> {
+        match tokio::time::timeout(Duration::from_secs(CONNECT_SECONDS_MAX), self.connect_unbounded()).await {
+            Ok(connected) => connected,
+            Err(_) => Err(EngineError::not_sent(
+                ErrorCode::ConnectFailed,
+                format!("the server did not let Sheaf in within {CONNECT_SECONDS_MAX} seconds"),
+            )),
+        }
+    }
+
+    async fn connect_unbounded(&self) -> Result<Connected, EngineError> {
+        let link = self.address.open_narrow(WINDOW_BYTES).await.map_err(|error| refused(&error))?;
+        let mut wire = Wire::new(link);
+        let hello = wire.next().await.map_err(failed)?;
+        if hello.first() == Some(&0xff) {
+            return Err(rejected(Refusal::read(hello), true));
+        }
+        let greeting = Greeting::read(hello).map_err(failed)?;
+        let database = self.target.fields.database.as_deref().filter(|database| !database.is_empty());
+        let mut privacy = match &self.address {
+            Address::Socket(_) => Privacy::Local,
+            Address::Net { host, .. } if is_loopback(host) => Privacy::Loopback,
+            Address::Net { .. } => Privacy::None,
+        };
+        if let Some(host) = self.address.host().filter(|_| self.tls.mode != TlsMode::Off) {
+            if !greeting.offers_tls() {
+                let message = format!("{host} does not offer TLS, and the connection asks for it");
+                return Err(EngineError::not_sent(ErrorCode::ConnectFailed, message));
+            }
+            wire.write_reply(&greeting.tls_request(database.is_some()));
+            wire.send().await.map_err(failed)?;
+            let Some(link) = wire.into_link() else {
+                return Err(failed(WireError::Protocol("the server speaks before TLS has begun".to_owned())));
+            };
+            let link = tls::client(link, host, self.tls.mode, self.tls.ca.as_deref()).await.map_err(|error| refused(&error))?;
+            wire = Wire::new(link);
+            wire.go_on_at(2);
+            privacy = Privacy::Encrypted;
+        }
+        let user = self.target.fields.user.clone().filter(|user| !user.is_empty()).unwrap_or_else(system_user);
+        if user.contains('\0') || database.is_some_and(|database| database.contains('\0')) {
+            return Err(EngineError::not_sent(ErrorCode::InvalidRequest, "a zero byte can't be in a user's or a database's name"));
+        }
+        let mut sign_in = SignIn::new(self.target.password.as_ref(), privacy);
+        let first = sign_in.start(&greeting.plugin, &greeting.nonce)?;
+        wire.write_reply(&greeting.response(&user, database, &first, sign_in.plugin()));
+        wire.send().await.map_err(failed)?;
+        loop {
+            let message = wire.next().await.map_err(failed)?;
+            let answer = match message.first() {
+                Some(0x00) => break,
+                Some(0xff) => return Err(rejected(Refusal::read(message), self.target.password.is_some())),
+                Some(0xfe) => sign_in.switch(message)?,
+                Some(0x01) => sign_in.go_on(message)?,
+                _ => return Err(failed(WireError::Protocol("an unknown message while signing in".to_owned()))),
+            };
+            if let Some(answer) = answer {
+                wire.write_reply(&answer);
+                wire.send().await.map_err(failed)?;
+            }
+        }
+        Ok(Connected { wire, agreed: greeting.agreed(), id: greeting.id, version: greeting.version })
+    }
+}
+
+fn is_loopback(host: &str) -> bool {
+    host.eq_ignore_ascii_case("localhost") || host.parse().is_ok_and(|address: std::net::IpAddr| address.to_canonical().is_loopback())
+}
+
+fn refused(error: &DialError) -> EngineError {
+    EngineError::not_sent(ErrorCode::ConnectFailed, error.to_string())
+}
+
+fn failed(error: WireError) -> EngineError {
+    EngineError::not_sent(ErrorCode::ConnectFailed, error.to_string())
+}
+
+/// Access denied is 1045 and 1698 (28000); without a password it is one that is missed.
+fn rejected(refusal: Refusal, has_password: bool) -> EngineError {
+    let code = match (refusal.state.starts_with("28") || refusal.number == 1698, has_password) {
+        (true, true) => ErrorCode::AuthenticationFailed,
+        (true, false) => ErrorCode::PasswordNeeded,
+        (false, _) => ErrorCode::ConnectFailed,
+    };
+    let problem: Problem = refusal.problem(code, "");
+    EngineError { problem, ..EngineError::not_sent(code, "") }
+}
+
+/// As the server's own client does.
+fn system_user() -> String {
+    std::env::var("USER").ok().filter(|user| !user.is_empty()).unwrap_or_else(|| "root".to_owned())
+}

@@ -1,0 +1,209 @@
+//! One value: from the server's text to its physical form, or `None` where that would not give the same text back.
+//!
+//! Invariant: `None` is never an error, only "keep the text".
+
+use std::fmt::{Display, Write};
+
+const DAY_MICROS: i64 = 86_400_000_000;
+
+/// Digits that are a number's own: no sign, no zero too many.
+fn digits(text: &[u8]) -> Option<u64> {
+    if text.is_empty() || (text.len() > 1 && text.starts_with(b"0")) {
+        return None;
+    }
+    text.iter().try_fold(0_u64, |value, byte| {
+        let digit = byte.wrapping_sub(b'0');
+        value.checked_mul(10)?.checked_add(u64::from((digit <= 9).then_some(digit)?))
+    })
+}
+
+/// An integer without a sign.
+pub fn unsigned<T: TryFrom<u64>>(text: &[u8]) -> Option<T> {
+    T::try_from(digits(text)?).ok()
+}
+
+/// An integer, with a minus or without.
+pub fn signed<T: TryFrom<i128>>(text: &[u8]) -> Option<T> {
+    let value = match text {
+        [b'-', rest @ ..] => -i128::from(digits(rest).filter(|value| *value != 0)?),
+        rest => i128::from(digits(rest)?),
+    };
+    T::try_from(value).ok()
+}
+
+/// `DECIMAL` with exactly `scale` digits behind the point, without the point.
+pub fn decimal(text: &[u8], scale: usize) -> Option<i128> {
+    let (negative, number) = match text {
+        [b'-', number @ ..] => (true, number),
+        number => (false, number),
+    };
+    let (whole, fraction) = match scale {
+        0 => (number, [].as_slice()),
+        scale => {
+            let (whole, rest) = number.split_at_checked(number.len().checked_sub(scale + 1)?)?;
+            (whole, rest.strip_prefix(b".")?)
+        }
+    };
+    if whole.is_empty() || (whole.len() > 1 && whole.starts_with(b"0")) {
+        return None;
+    }
+    let mut value = 0_i128;
+    for byte in whole.iter().chain(fraction) {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        value = value.checked_mul(10)?.checked_add(i128::from(digit))?;
+    }
+    // There is no minus zero in a decimal.
+    (!negative || value != 0).then_some(if negative { -value } else { value })
+}
+
+/// `DOUBLE`, where the server writes the shortest digits in the plain notation.
+pub fn double(text: &[u8]) -> Option<f64> {
+    let value: f64 = std::str::from_utf8(text).ok()?.parse().ok()?;
+    let size = value.abs();
+    (size == 0.0 || (1e-4..1e15).contains(&size)).then_some(value).filter(|value| is_written(*value, text))
+}
+
+/// `FLOAT`; the server writes six digits of it.
+pub fn float(text: &[u8]) -> Option<f32> {
+    let value: f32 = std::str::from_utf8(text).ok()?.parse().ok()?;
+    let size = value.abs();
+    (size == 0.0 || (1e-4..1e6).contains(&size)).then_some(value).filter(|value| is_written(*value, text))
+}
+
+/// The value's shortest form is this text.
+fn is_written(value: impl Display, text: &[u8]) -> bool {
+    let mut rest = Rest(text);
+    write!(rest, "{value}").is_ok() && rest.0.is_empty()
+}
+
+/// Takes away what is written to it, as long as it begins with that.
+struct Rest<'a>(&'a [u8]);
+
+impl Write for Rest<'_> {
+    fn write_str(&mut self, piece: &str) -> std::fmt::Result {
+        self.0 = self.0.strip_prefix(piece.as_bytes()).ok_or(std::fmt::Error)?;
+        Ok(())
+    }
+}
+
+fn two(text: &[u8]) -> Option<i32> {
+    match text {
+        [tens @ b'0'..=b'9', ones @ b'0'..=b'9'] => Some(i32::from(tens - b'0') * 10 + i32::from(ones - b'0')),
+        _ => None,
+    }
+}
+
+/// Days since 1970-01-01 of a date that exists.
+pub fn date(text: &[u8]) -> Option<i32> {
+    let &[y0, y1, y2, y3, b'-', m0, m1, b'-', d0, d1] = text else { return None };
+    let year = two(&[y0, y1])? * 100 + two(&[y2, y3])?;
+    let (month, day) = (two(&[m0, m1])?, two(&[d0, d1])?);
+    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let days = match month {
+        2 if is_leap => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        1..=12 => 31,
+        _ => return None,
+    };
+    (year > 0 && (1..=days).contains(&day)).then(|| days_from_civil(year, month, day))
+}
+
+/// Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", days_from_civil.
+fn days_from_civil(year: i32, month: i32, day: i32) -> i32 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let era = year.div_euclid(400);
+    let year_of_era = year.rem_euclid(400);
+    let shifted_month = (month + 9) % 12;
+    let day_of_year = (153 * shifted_month + 2) / 5 + day - 1;
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    era * 146_097 + day_of_era - 719_468
+}
+
+/// Microseconds of a time within a day.
+pub fn time(text: &[u8]) -> Option<i64> {
+    let &[h0, h1, b':', m0, m1, b':', s0, s1] = text else { return None };
+    let (hour, minute, second) = (two(&[h0, h1])?, two(&[m0, m1])?, two(&[s0, s1])?);
+    (hour < 24 && minute < 60 && second < 60).then(|| i64::from(hour * 3600 + minute * 60 + second) * 1_000_000)
+}
+
+/// Microseconds since 1970-01-01 00:00:00, without a zone.
+pub fn date_time(text: &[u8]) -> Option<i64> {
+    let (day, rest) = text.split_at_checked(10)?;
+    Some(i64::from(date(day)?) * DAY_MICROS + time(rest.strip_prefix(b" ")?)?)
+}
+
+/// The digits of a `BIT`, as `BIN()` writes them.
+pub fn bits(bytes: &[u8]) -> String {
+    let mut text: String = bytes.iter().map(|byte| format!("{byte:08b}")).collect();
+    let zeros = text.find('1').unwrap_or(text.len().saturating_sub(1));
+    text.drain(..zeros);
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_are_taken_only_as_the_server_writes_them() {
+        assert_eq!(unsigned::<u64>(b"18446744073709551615"), Some(u64::MAX));
+        assert_eq!(signed::<i64>(b"-9223372036854775808"), Some(i64::MIN));
+        assert_eq!((signed::<i8>(b"128"), signed::<i8>(b"-128"), unsigned::<u8>(b"0")), (None, Some(-128), Some(0)));
+        for text in [b"".as_slice(), b"-", b"-0", b"00", b"007", b"+1", b"1 ", b"18446744073709551616", b"1.0"] {
+            assert_eq!((signed::<i64>(text), unsigned::<u64>(text)), (None, None), "{text:?}");
+        }
+        assert_eq!(unsigned::<u16>(b"0000"), None, "the year that is none");
+    }
+
+    #[test]
+    fn decimals_keep_every_digit() {
+        assert_eq!(decimal(b"2.50", 2), Some(250));
+        assert_eq!(decimal(b"-0.01", 2), Some(-1));
+        assert_eq!(decimal(b"99999999999999999999999999999999999999", 0), Some(10_i128.pow(38) - 1));
+        for text in [b"2.5".as_slice(), b"2,50", b".50", b"-0.00", b"02.50", b"", b"x.yz"] {
+            assert_eq!(decimal(text, 2), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn floats_are_taken_only_where_the_same_text_comes_back() {
+        for text in ["0", "-0", "0.1", "1234.5", "0.30000000000000004", "999999999999999", "-2.5"] {
+            assert!(double(text.as_bytes()).is_some(), "{text}");
+        }
+        for text in ["1e20", "1.50", "1e-5", "0.00001", "1000000000000000", "nan", "inf", "", "+1", "01"] {
+            assert_eq!(double(text.as_bytes()), None, "{text}");
+        }
+        assert_eq!((float(b"3.14159"), float(b"16777200")), (Some(3.14159), None));
+    }
+
+    #[test]
+    fn dates_that_do_not_exist_stay_text() {
+        assert_eq!((date(b"1970-01-01"), date(b"2024-02-29"), date(b"0001-01-01")), (Some(0), Some(19_782), Some(-719_162)));
+        for text in ["0000-00-00", "2024-02-30", "2023-02-29", "2024-00-10", "2024-10-00", "0000-01-01", "2024-1-1", "20240101"] {
+            assert_eq!(date(text.as_bytes()), None, "{text}");
+        }
+        assert_eq!(date_time(b"1970-01-02 00:00:01"), Some(DAY_MICROS + 1_000_000));
+        assert_eq!((date_time(b"0000-00-00 00:00:00"), date_time(b"1970-01-01")), (None, None));
+    }
+
+    #[test]
+    fn a_time_of_more_than_a_day_stays_text() {
+        assert_eq!(time(b"23:59:59"), Some(DAY_MICROS - 1_000_000));
+        for text in ["838:59:59", "-01:00:00", "24:00:00", "10:60:00", "10:00:00.5", ""] {
+            assert_eq!(time(text.as_bytes()), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn bits_are_their_digits() {
+        assert_eq!(
+            (bits(&[0b1010_0101]), bits(&[0]), bits(&[1]), bits(&[0, 1, 0])),
+            ("10100101".into(), "0".into(), "1".into(), "100000000".into())
+        );
+        assert_eq!(bits(&[]), "");
+    }
+}

@@ -1,0 +1,119 @@
+//! What kind of statement a text is, by its first word: as much as the engine must know beforehand.
+//!
+//! Invariant: it is asked only where the server itself does not say. Read-only connections rest on the server's read-only
+//! transaction; refused here are the forms that could end that transaction within themselves and go on (MariaDB's compound
+//! statements, CALL, EXECUTE), and what hides its first word. Start at [`check_read_only`].
+
+use shared::problem::{ErrorCode, Problem};
+
+/// Statements that read, in a form that may be stopped half way without undoing anything.
+const READS: [&str; 11] = ["select", "with", "values", "table", "show", "describe", "desc", "explain", "analyze", "help", "checksum"];
+/// Statements whose count of changed rows is told even where it is 0.
+const CHANGES: [&str; 5] = ["insert", "update", "delete", "replace", "load"];
+/// Statements that hold to the transaction they begin in: they read, or the server refuses them in a read-only one.
+const SIMPLE: [&str; 17] = [
+    "alter", "commit", "create", "delete", "do", "drop", "grant", "insert", "load", "rename", "replace", "revoke", "rollback", "set",
+    "truncate", "update", "use",
+];
+
+/// The first word, in lower case. `None` where the text begins with anything else, a comment that the server executes among it.
+pub fn first_word(sql: &str) -> Option<String> {
+    let rest = skip(sql);
+    let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
+    rest.get(..end).filter(|word| !word.is_empty()).map(str::to_ascii_lowercase)
+}
+
+/// White space, comments and opening parentheses, as many as there are.
+fn skip(sql: &str) -> &str {
+    let mut rest = sql;
+    loop {
+        rest = rest.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == '(');
+        let after = if rest.starts_with('#') || is_dash_comment(rest) {
+            rest.find('\n').and_then(|end| rest.get(end..))
+        } else if rest.starts_with("/*") && !rest.starts_with("/*!") && !rest.starts_with("/*M!") {
+            rest.find("*/").and_then(|end| rest.get(end + 2..))
+        } else {
+            return rest;
+        };
+        match after {
+            Some(after) => rest = after,
+            None => return "",
+        }
+    }
+}
+
+fn is_dash_comment(text: &str) -> bool {
+    text.strip_prefix("--").is_some_and(|rest| rest.chars().next().is_none_or(|c| c.is_ascii_whitespace() || c.is_ascii_control()))
+}
+
+/// The statement only reads: its rest can be given up by stopping it.
+pub fn only_reads(sql: &str) -> bool {
+    first_word(sql).is_some_and(|word| READS.contains(&word.as_str()))
+}
+
+/// The statement changes rows.
+pub fn changes_rows(sql: &str) -> bool {
+    first_word(sql).is_some_and(|word| CHANGES.contains(&word.as_str()))
+}
+
+/// Refuses what could step out of a read-only transaction before the server can.
+pub fn check_read_only(sql: &str) -> Result<(), Problem> {
+    let word = first_word(sql);
+    let simple = |word: &str| READS.contains(&word) || SIMPLE.contains(&word);
+    match word.as_deref() {
+        Some("set") if second_word(sql).as_deref() == Some("statement") => {}
+        Some(word) if simple(word) => return Ok(()),
+        None if skip(sql).is_empty() || skip(sql).starts_with(';') => return Ok(()),
+        _ => {}
+    }
+    let shown = word.map_or_else(|| "a statement that begins so".to_owned(), |word| word.to_ascii_uppercase());
+    let message = format!("This connection is read-only: {shown} is not sent, since it could leave the read-only transaction by itself");
+    Err(Problem::new(ErrorCode::Rejected, message))
+}
+
+fn second_word(sql: &str) -> Option<String> {
+    let rest = skip(sql);
+    let after = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_')?;
+    first_word(rest.get(after..)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_word_is_found_behind_comments_and_never_inside_one_that_runs() {
+        for (sql, word) in [
+            ("select 1", Some("select")),
+            ("# it's\n-- x\n/* call */ ( SELECT 1)", Some("select")),
+            ("--1", None),
+            ("--\tx\nshow tables", Some("show")),
+            ("/*! call p() */", None),
+            ("/*M!100000 begin not atomic */", None),
+            ("/* open", None),
+            ("", None),
+        ] {
+            assert_eq!(first_word(sql).as_deref(), word, "{sql}");
+        }
+    }
+
+    #[test]
+    fn what_could_leave_a_read_only_transaction_is_refused() {
+        for sql in [
+            "begin not atomic commit; insert into t values (1); end",
+            "call p()",
+            "execute immediate 'call p()'",
+            "set statement max_statement_time=1 for call p()",
+            "set/**/statement max_statement_time=1 for call p()",
+            "if 1 then call p(); end if",
+            "/*!call p()*/",
+            "l: begin end",
+        ] {
+            assert!(check_read_only(sql).is_err(), "{sql}");
+        }
+        for sql in ["select 1", "with a as (select 1) select * from a", "insert into t values (1)", "set @a = 1", "", "-- only words", ";"]
+        {
+            assert!(check_read_only(sql).is_ok(), "{sql}");
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! The way back to idle: after the last row, after a refusal, and where the rest is given up.
+//!
+//! Invariant: whatever way, in the end nothing is unread, no transaction of Sheaf's own is open, and no KILL QUERY hangs over what
+//! comes next. A statement that changes something is never stopped to save bytes: its rest is read.
+
+use super::flow::{Answer, Done, Step, Trouble};
+use super::{MysqlSession, Statement};
+use crate::engine::mysql::errors::{Refusal, ended};
+use crate::engine::mysql::permit;
+use crate::engine::mysql::wire::WireError;
+use crate::engine::{EngineError, Fate};
+use futures_util::FutureExt;
+use shared::problem::{ErrorCode, Problem};
+use shared::wire::run::Notice;
+
+/// Rows of a statement that was stopped: what lay in the buffers between. Behind this many it does not stop.
+const REST_ROWS_MAX: usize = 1_000_000;
+/// Rows that are read rather than a KILL sent for them, if they are here already.
+const HERE_ROWS_MAX: usize = 1_000;
+
+impl MysqlSession {
+    /// Passes an answer on; after trouble the session is idle or lost, and the error says which.
+    pub(super) async fn or_failed<T>(&mut self, result: Result<T, Trouble>) -> Result<T, EngineError> {
+        match result {
+            Ok(value) => Ok(value),
+            Err(Trouble::Refused(refusal)) => Err(self.refused(refusal).await),
+            Err(Trouble::Wire(error @ WireError::TooLong(_))) => Err(self.too_long(&error).await),
+            Err(Trouble::Wire(error)) => Err(self.lose(&error)),
+        }
+    }
+
+    /// The server refused the statement; its answer ends with that.
+    async fn refused(&mut self, refusal: Refusal) -> EngineError {
+        let sql = self.statement.take().map(|statement| statement.sql).unwrap_or_default();
+        if refusal.is_last_word() {
+            self.broken = true;
+            return ended(refusal);
+        }
+        let cancelled = refusal.is_interrupt() && self.canceller.was_asked();
+        let error = EngineError { cancelled, ..EngineError::idle(refusal.problem(ErrorCode::Rejected, &sql)) };
+        match self.leave("ROLLBACK").await {
+            Ok(()) => error,
+            Err(lost) => lost,
+        }
+    }
+
+    async fn too_long(&mut self, error: &WireError) -> EngineError {
+        self.statement = None;
+        let left = match self.stop().await {
+            Ok(_) => self.leave("ROLLBACK").await,
+            Err(lost) => Err(lost),
+        };
+        match left {
+            Ok(()) => EngineError::idle(Problem::new(ErrorCode::Partial, error.to_string())),
+            Err(lost) => lost,
+        }
+    }
+
+    /// Ends a statement that was not refused so far. `None`: its rest was given up.
+    pub(super) async fn end(&mut self, statement: &Statement) -> Result<Option<Done>, EngineError> {
+        let done = match &statement.done {
+            Some(done) => Some(done.clone()),
+            None if permit::only_reads(&statement.sql) => self.stop().await?,
+            None => Some(self.read_on(&statement.sql).await?),
+        };
+        let Some(mut done) = done else {
+            self.leave("COMMIT").await?;
+            return Ok(None);
+        };
+        let mut further = 0_usize;
+        while done.has_more() {
+            let answer = self.answer().await;
+            done = match self.or_refused(answer, &statement.sql).await? {
+                Answer::Done(done) => done,
+                Answer::Columns(_) => {
+                    further += 1;
+                    self.read_on(&statement.sql).await?
+                }
+            };
+        }
+        if further > 0 {
+            let message = format!("The statement gave {} results; Sheaf shows the first one", further + 1);
+            self.notices.push(Notice { severity: "WARNING".to_owned(), message });
+        }
+        self.tell(&done, &statement.sql).await?;
+        self.leave("COMMIT").await?;
+        Ok(Some(done))
+    }
+
+    async fn or_refused<T>(&mut self, result: Result<T, Trouble>, sql: &str) -> Result<T, EngineError> {
+        if result.is_err() {
+            // So that the error knows the text it is about.
+            self.statement = Some(Statement { sql: sql.to_owned(), layout: None, rows: Default::default(), done: None });
+        }
+        self.or_failed(result).await
+    }
+
+    /// Reads rows that nobody wants, to the end of this result.
+    async fn read_on(&mut self, sql: &str) -> Result<Done, EngineError> {
+        loop {
+            let step = self.step().await;
+            if let Step::End(done) = self.or_refused(step, sql).await? {
+                return Ok(done);
+            }
+        }
+    }
+
+    /// Stops the statement and reads what was under way already. `Some` where it had come to its end by itself.
+    async fn stop(&mut self) -> Result<Option<Done>, EngineError> {
+        for _ in 0..HERE_ROWS_MAX {
+            match self.step().now_or_never() {
+                None => break,
+                Some(step) => {
+                    if let Some(end) = self.stopped(step)? {
+                        return Ok(end);
+                    }
+                }
+            }
+        }
+        if self.canceller.kill().await.is_err() {
+            return Err(self.lose(&WireError::Protocol("a statement could not be stopped".to_owned())));
+        }
+        for _ in 0..REST_ROWS_MAX {
+            let step = self.step().await;
+            if let Some(end) = self.stopped(step)? {
+                return Ok(end);
+            }
+        }
+        Err(self.lose(&WireError::Protocol("a statement does not stop".to_owned())))
+    }
+
+    /// `None` for a row; else whether it ended by itself.
+    fn stopped(&mut self, step: Result<Step, Trouble>) -> Result<Option<Option<Done>>, EngineError> {
+        match step {
+            Ok(Step::Row) | Err(Trouble::Wire(WireError::TooLong(_))) => Ok(None),
+            Ok(Step::End(done)) => Ok(Some(Some(done))),
+            Err(Trouble::Refused(refusal)) if refusal.is_last_word() => {
+                self.broken = true;
+                Err(ended(refusal))
+            }
+            Err(Trouble::Refused(_)) => Ok(Some(None)),
+            Err(Trouble::Wire(error)) => Err(self.lose(&error)),
+        }
+    }
+
+    /// What the server has to say beside the result.
+    async fn tell(&mut self, done: &Done, sql: &str) -> Result<(), EngineError> {
+        if !done.info.is_empty() {
+            self.notices.push(Notice { severity: "INFO".to_owned(), message: done.info.clone() });
+        }
+        if done.warnings == 0 || permit::first_word(sql).as_deref() == Some("show") {
+            return Ok(());
+        }
+        let mut said = Vec::new();
+        let (open, asked) = (self.in_transaction, self.ask(&["SHOW WARNINGS"], &mut |_, row| said.push(row)).await);
+        self.in_transaction = open;
+        for row in said {
+            let mut values = row.into_iter().flatten();
+            if let (Some(level), Some(number), Some(message)) = (values.next(), values.next(), values.next()) {
+                self.notices.push(Notice { severity: level.to_ascii_uppercase(), message: format!("{message} ({number})") });
+            }
+        }
+        match asked {
+            Err(error) if error.fate != Fate::Idle => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Out of the transaction of a read-only connection, and out of reach of every KILL.
+    async fn leave(&mut self, how: &str) -> Result<(), EngineError> {
+        self.settle().await?;
+        if self.read_only {
+            self.write_query(how);
+            self.send().await?;
+            self.done().await?;
+        }
+        Ok(())
+    }
+
+    /// From here on no KILL is sent; one that came too late for its statement hits nothing instead of the next.
+    pub(super) async fn settle(&mut self) -> Result<(), EngineError> {
+        if !self.canceller.end().await || self.broken {
+            return Ok(());
+        }
+        self.write_query("DO 0");
+        self.send().await?;
+        match self.answer().await {
+            Ok(Answer::Done(_)) => Ok(()),
+            Err(Trouble::Refused(refusal)) if refusal.is_interrupt() => Ok(()),
+            Err(Trouble::Refused(refusal)) => {
+                self.broken = true;
+                Err(ended(refusal))
+            }
+            Ok(Answer::Columns(_)) => Err(self.lose(&WireError::Protocol("rows of a command that has none".to_owned()))),
+            Err(Trouble::Wire(error)) => Err(self.lose(&error)),
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! A statement that is stopped, and a link that is lost.
+
+use crate::setting::{PAGE, connect, run, session, target, value};
+use backend::engine::{Fate, Session};
+use std::time::Duration;
+use testing::mariadb::mariadb;
+use testing::relay::Relay;
+
+/// Waits until a statement that contains this runs on the server.
+async fn wait_until_running(text: &str) {
+    let mut watcher = session().await;
+    let running = format!(
+        "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE COMMAND = 'Query' AND ID <> CONNECTION_ID() AND INFO LIKE '%{text}%'"
+    );
+    while value(watcher.as_mut(), &running).await == "0" {}
+    watcher.close().await;
+}
+
+async fn stop(session: &mut dyn Session, sql: &str, mark: &str) {
+    let handle = session.cancel_handle();
+    let (stopped, ()) = tokio::join!(run(session, sql), async {
+        wait_until_running(mark).await;
+        handle.cancel().await.unwrap();
+        handle.cancel().await.unwrap();
+    });
+    let error = stopped.unwrap_err();
+    assert!(error.cancelled, "{error:?}");
+    assert_eq!((error.fate, error.problem.detail.as_deref()), (Fate::Idle, Some("ERROR 1317")));
+    handle.cancel().await.unwrap();
+    assert_eq!(value(session, "SELECT 1").await, "1", "nothing of it hits the next");
+}
+
+#[tokio::test]
+async fn e01_a_cancelled_sleep_is_gone_from_the_process_list() {
+    let mut session = session().await;
+    stop(session.as_mut(), "SELECT SLEEP(600) AS mark_sleep", "mark_sleep").await;
+    let mut watcher = crate::setting::session().await;
+    let left = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID() AND INFO LIKE '%mark_sleep%'";
+    assert_eq!(value(watcher.as_mut(), left).await, "0");
+}
+
+#[tokio::test]
+async fn a_wait_for_a_lock_is_stopped() {
+    let mut holder = session().await;
+    for sql in [
+        "CREATE OR REPLACE TABLE locked (n INT PRIMARY KEY)",
+        "INSERT INTO locked VALUES (1)",
+        "START TRANSACTION",
+        "UPDATE locked SET n = 2",
+    ] {
+        run(holder.as_mut(), sql).await.unwrap();
+    }
+    stop(session().await.as_mut(), "UPDATE locked SET n = 3 /* mark_lock */", "mark_lock").await;
+    run(holder.as_mut(), "ROLLBACK").await.unwrap();
+}
+
+#[tokio::test]
+async fn a_loop_of_the_processor_is_stopped() {
+    stop(session().await.as_mut(), "WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 900) SELECT COUNT(MD5(a.i * b.i)) FROM n a, n b, n c /* mark_loop */", "mark_loop").await;
+}
+
+#[tokio::test]
+async fn a_fetch_that_runs_is_stopped() {
+    let mut session = session().await;
+    let many = "WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 900) SELECT a.i, b.i FROM n a, n b, n c /* mark_fetch */";
+    session.execute(many, PAGE).await.unwrap();
+    assert!(session.fetch(PAGE).await.unwrap().more);
+    session.cancel_handle().cancel().await.unwrap();
+    let error = loop {
+        match session.fetch(PAGE).await {
+            Ok(fetched) => assert!(fetched.more),
+            Err(error) => break error,
+        }
+    };
+    assert!(error.cancelled);
+    assert_eq!(value(session.as_mut(), "SELECT 1").await, "1");
+}
+
+#[tokio::test]
+async fn cancels_that_race_with_the_end_hit_no_other_statement() {
+    let mut session = session().await;
+    let handle = session.cancel_handle();
+    for round in 0..200 {
+        let cancel = async {
+            for _ in 0..round % 7 {
+                tokio::task::yield_now().await;
+            }
+            handle.cancel().await.unwrap();
+        };
+        let (first, ()) = tokio::join!(run(session.as_mut(), "SELECT COUNT(*) FROM information_schema.COLLATIONS"), cancel);
+        if let Err(error) = first {
+            assert!(error.cancelled, "{error:?}");
+        }
+        assert_eq!(value(session.as_mut(), "SELECT 1").await, "1", "round {round}");
+    }
+}
+
+#[tokio::test]
+async fn a_session_that_was_ended_says_so_and_sends_nothing() {
+    let mut session = session().await;
+    let id = value(session.as_mut(), "SELECT CONNECTION_ID()").await;
+    mariadb().sql(&format!("KILL {id}"));
+    let error = loop {
+        match run(session.as_mut(), "SELECT 1").await {
+            Ok(_) => tokio::task::yield_now().await,
+            Err(error) => break error,
+        }
+    };
+    assert_eq!(error.fate, Fate::NotSent, "{error:?}");
+    assert_eq!(session.execute("SELECT 1", PAGE).await.unwrap_err().fate, Fate::NotSent);
+}
+
+#[tokio::test]
+async fn e13_a_session_that_idled_too_long_sends_nothing() {
+    let mut session = session().await;
+    run(session.as_mut(), "SET SESSION wait_timeout = 1").await.unwrap();
+    let id = value(session.as_mut(), "SELECT CONNECTION_ID()").await;
+    while mariadb().sql(&format!("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = {id}")).trim() != "0" {}
+    assert_eq!(session.execute("SELECT 1", PAGE).await.unwrap_err().fate, Fate::NotSent);
+}
+
+#[tokio::test]
+async fn a_link_that_is_cut_leaves_the_fate_of_what_was_sent_unknown() {
+    let relay = Relay::start(mariadb().port, Duration::ZERO).await;
+    let mut session = connect(&target(relay.port, "root")).await.unwrap();
+    let (cut, ()) = tokio::join!(run(session.as_mut(), "SELECT SLEEP(600) AS mark_cut"), async {
+        wait_until_running("mark_cut").await;
+        relay.cut();
+    });
+    assert_eq!(cut.unwrap_err().fate, Fate::Unknown);
+    mariadb().sql(
+        "SELECT CONCAT('KILL ', ID) INTO @k FROM information_schema.PROCESSLIST WHERE INFO LIKE '%mark_cut' LIMIT 1; EXECUTE IMMEDIATE @k;",
+    );
+}
