@@ -167,7 +167,7 @@ mod tests {
             ("postgres://u:secret@h/db?application_name=x", "application_name"),
             ("postgres://u:secret@h/db?sslmode=maybe", "sslmode"),
             ("postgres://u:secret@h:99999/db", "port"),
-            ("mysql://u:secret@h/db", "mysql://"),
+            ("oracle://u:secret@h/db", "oracle://"),
             ("/no/such/file.sqlite", "/no/such/file.sqlite"),
             ("/", "not a file"),
         ] {

@@ -60,7 +60,7 @@ impl Refusal {
 /// `… near 'the text from there on' at line 3`: the place of that text, in the line it is said to be in.
 fn position(sql: &str, message: &str) -> Option<u32> {
     let (before, line) = message.rsplit_once("' at line ")?;
-    let (_, near) = before.split_once(" near '")?;
+    let (_, near) = before.split_once("near '")?;
     let line: usize = line.trim().parse().ok()?;
     let start = match line.checked_sub(2) {
         None => 0,
