@@ -47,4 +47,14 @@ test("connect to PostgreSQL: a wrong password is said where it is typed, the rig
 
   await w.execute("SELECT 'é' || nme FROM pg_class");
   await expect(w.messages).toContainText('column "nme" does not exist');
+
+  // A transaction that has failed says so, and nothing claims that its COMMIT kept anything.
+  await w.execute("BEGIN");
+  await expect(w.status).toContainText("Transaction open");
+  await w.execute("SELECT 1/0");
+  await expect(w.status).toContainText("Transaction failed");
+  await expect(page.getByRole("button", { name: "Commit", exact: true })).toBeHidden();
+  await w.execute("COMMIT");
+  await expect(w.messages).toContainText("The transaction had failed before: it was rolled back, and nothing of it is kept");
+  await expect(w.status).not.toContainText("Transaction");
 });
