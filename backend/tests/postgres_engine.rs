@@ -2,8 +2,12 @@
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+#[path = "postgres_engine/cases.rs"]
+mod cases;
 #[path = "postgres_engine/catalog.rs"]
 mod catalog;
+#[path = "postgres_engine/differential.rs"]
+mod differential;
 #[path = "postgres_engine/ends.rs"]
 mod ends;
 #[path = "postgres_engine/paging.rs"]

@@ -15,16 +15,20 @@ pub struct PgBouncer {
 const PROGRAMS: [&str; 3] = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer", "/usr/local/bin/pgbouncer"];
 
 impl PgBouncer {
-    /// Starts one that lends `servers` processes of the cluster's database `postgres`, to any user without a password.
+    /// Starts one that lends `servers` processes of the cluster's database `postgres`, to `postgres` and `writer`, who have no password.
     pub fn start(cluster: &Cluster, servers: u32) -> Self {
         let program = PROGRAMS.iter().find(|program| std::path::Path::new(program).exists());
         let program = program.expect("no PgBouncer found: install the package `pgbouncer`");
         let folder = folder("sheaf-pgbouncer-");
         let port = free_port();
+        let users = folder.join("users.txt");
+        std::fs::write(&users, "\"postgres\" \"\"\n\"writer\" \"\"\n").unwrap();
+        give(&users);
         let settings = format!(
             "[pgbouncer]\nlisten_addr=127.0.0.1\nlisten_port={port}\nunix_socket_dir=\n\
-             auth_type=any\npool_mode=transaction\ndefault_pool_size={servers}\nmax_client_conn=100\nquery_wait_timeout=20\n\
-             [databases]\npostgres = host=127.0.0.1 port={} user=postgres dbname=postgres\n",
+             auth_type=trust\nauth_file={}\npool_mode=transaction\ndefault_pool_size={servers}\nmax_client_conn=100\nquery_wait_timeout=20\n\
+             [databases]\npostgres = host=127.0.0.1 port={} dbname=postgres\n",
+            users.display(),
             cluster.port
         );
         let path = folder.join("pgbouncer.ini");

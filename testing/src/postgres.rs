@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-/// Roles of every cluster besides the superuser `postgres` (trusted); `md5_user` and `scram_user` have the password [`PASSWORD`],
+/// Roles of every cluster besides the superuser `postgres` and `writer`, who may make tables (both trusted); `md5_user` and `scram_user` have the password [`PASSWORD`],
 /// and so has `clear_user`, who sends it in the clear.
 pub const PASSWORD: &str = "pä55 word";
 
@@ -126,6 +126,8 @@ SET password_encryption = 'scram-sha-256';
 CREATE ROLE scram_user LOGIN PASSWORD 'pä55 word';
 CREATE ROLE tls_user LOGIN PASSWORD 'pä55 word';
 CREATE ROLE clear_user LOGIN PASSWORD 'pä55 word';
+CREATE ROLE writer LOGIN;
+GRANT CREATE ON SCHEMA public TO writer;
 ";
 
 /// An authority, and a certificate of it for the name `localhost`, not for the address. False where there is no `openssl`.

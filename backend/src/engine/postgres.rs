@@ -30,6 +30,10 @@ impl Engine for Postgres {
     }
 
     async fn connect(&self, target: &Target) -> Result<Box<dyn Session>, EngineError> {
-        Ok(Box::new(session::PostgresSession::new(connect::connect(target).await?)))
+        let mut session = session::PostgresSession::new(connect::connect(target).await?);
+        if target.fields.read_only {
+            session.check_role().await?;
+        }
+        Ok(Box::new(session))
     }
 }

@@ -119,3 +119,36 @@ async fn a_catalog_in_a_failed_transaction_is_refused_and_leaves_the_session_as_
         assert!(!session.catalog().await.unwrap().schemas.is_empty());
     }
 }
+
+#[tokio::test]
+async fn names_of_every_kind_are_listed_and_can_be_read() {
+    let long = "ä".repeat(31) + "x";
+    let names =
+        ["quo\"te", "apo'strophe", "emo🦀ji", "with space", "Ünïcode", "select", long.as_str(), "semi;colon", "per.iod", "back\\slash"];
+    assert_eq!(long.len(), 63);
+    for cluster in clusters() {
+        cluster.psql("postgres", "drop database if exists named");
+        cluster.psql("postgres", "create database named");
+        let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
+        for name in names {
+            let name = quoted(name);
+            cluster.psql(
+                "named",
+                &format!("create schema {name}; create table {name}.{name} ({name} int primary key); insert into {name}.{name} values (5)"),
+            );
+        }
+        let mut target = target(cluster.port, "postgres");
+        target.fields.database = Some("named".to_owned());
+        let mut session = connect(&target).await.unwrap();
+        let catalog = session.catalog().await.unwrap();
+        for name in names {
+            let relation = relation(schema(&catalog, name), name);
+            assert_eq!((relation.columns[0].name.as_str(), relation.columns[0].primary_key), (name, 1));
+            let written = quoted(name);
+            let batch = run(session.as_mut(), &format!("select {written} from {written}.{written}")).await.unwrap().0.unwrap();
+            assert_eq!(batch.schema_ref().field(0).name(), name);
+            assert_eq!(batch.schema_ref().field(0).metadata()["sheaf.origin"], format!("{name}.{name}.{name}"));
+        }
+        session.close().await;
+    }
+}

@@ -118,3 +118,50 @@ async fn next_error(session: &mut dyn Session) -> backend::engine::EngineError {
         }
     }
 }
+
+/// Requests that race with the end of what they are meant for. The full number is 1,000: `SHEAF_TEST_CANCELS=1000`.
+fn cancels() -> usize {
+    std::env::var("SHEAF_TEST_CANCELS").ok().and_then(|number| number.parse().ok()).unwrap_or(100)
+}
+
+#[tokio::test]
+async fn cancels_that_race_with_the_end_of_a_statement_hit_no_other() {
+    for cluster in clusters() {
+        let mut session = session(cluster).await;
+        let session = session.as_mut();
+        let handle = session.cancel_handle();
+        let (mut stopped, mut ended) = (0, 0);
+        for round in 0..cancels() {
+            // Some end long before the request, some at the same time, some after it.
+            let text = format!("select pg_sleep({})", (round % 8) as f64 / 1000.0);
+            let (ran, sent) = tokio::join!(run(session, &text), handle.cancel());
+            sent.unwrap();
+            match ran {
+                Ok(_) => ended += 1,
+                Err(error) => {
+                    assert!(error.cancelled && error.fate == Fate::Idle, "{error:?}");
+                    stopped += 1;
+                }
+            }
+            // The request's link is closed: the next statement is nobody's target.
+            assert_eq!(value(session, &format!("select {round}")).await, round.to_string());
+        }
+        println!("{stopped} stopped, {ended} had ended");
+        assert!(stopped > 0);
+    }
+}
+
+#[tokio::test]
+async fn streams_that_are_given_up_leave_the_next_statement_alone() {
+    for cluster in clusters() {
+        let mut session = session(cluster).await;
+        let session = session.as_mut();
+        for round in 0..cancels() / 4 {
+            let rows = 1_001 + round * 500;
+            session.execute(&format!("select n from generate_series(1, {rows}) n where n > 0"), PAGE).await.unwrap();
+            assert!(session.fetch(PAGE).await.unwrap().more);
+            session.finish().await.unwrap();
+            assert_eq!(value(session, &format!("select {round}")).await, round.to_string());
+        }
+    }
+}

@@ -61,7 +61,7 @@ async fn errors_transactions_and_read_only_connections_work_behind_a_pooler() {
         assert!(run(session, "copy (select 1) to stdout").await.unwrap_err().problem.message.contains("COPY"));
         assert_eq!(run(session, "create table pooled_made as select 1 as n").await.unwrap().1.rows_affected, Some(1));
         run(session, "drop table pooled_made").await.unwrap();
-        let mut guarded = target(pooler.port, "postgres");
+        let mut guarded = target(pooler.port, "writer");
         guarded.fields.read_only = true;
         let mut guarded = connect(&guarded).await.unwrap();
         for _ in 0..2 {

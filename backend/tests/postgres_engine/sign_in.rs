@@ -31,6 +31,52 @@ async fn every_way_of_signing_in_works_and_refuses() {
 }
 
 #[tokio::test]
+async fn a_session_has_its_safety_net_and_its_name() {
+    for cluster in clusters() {
+        let mut target = target(cluster.port, "postgres");
+        target.fields.name = "Büro of a name that is far longer than any server cares to keep of it".to_owned();
+        let mut session = connect(&target).await.unwrap();
+        let session = session.as_mut();
+        let name = value(session, "show application_name").await;
+        assert_eq!(name, "sheaf/B?ro of a name that is far longer than any server cares t");
+        let mut settings = vec![("lock_timeout", "10s"), ("idle_in_transaction_session_timeout", "10min")];
+        if value(session, "select current_setting('server_version_num')::int >= 140000").await == "t" {
+            settings.push(("client_connection_check_interval", "2s"));
+            for (setting, expected) in settings {
+                assert_eq!(value(session, &format!("show {setting}")).await, expected);
+                crate::setting::run(session, &format!("set {setting} = '1h'")).await.unwrap();
+                assert_eq!(value(session, &format!("show {setting}")).await, "1h", "its user may set it otherwise");
+            }
+        }
+        session.reset().await.unwrap();
+        assert_eq!(value(session, "show lock_timeout").await, "10s", "and the next user has it again");
+    }
+}
+
+#[tokio::test]
+async fn a_read_only_connection_refuses_a_role_that_can_get_around_it() {
+    for cluster in clusters() {
+        cluster.psql(
+            "postgres",
+            "drop role if exists runner; drop role if exists maker;
+             create role runner login in role pg_execute_server_program, pg_signal_backend; create role maker login createrole replication;",
+        );
+        for (role, reason) in [
+            ("postgres", "is a superuser"),
+            ("runner", "is a member of pg_execute_server_program, is a member of pg_signal_backend"),
+            ("maker", "may create roles, may replicate"),
+        ] {
+            let mut target = target(cluster.port, role);
+            connect(&target).await.unwrap().close().await;
+            target.fields.read_only = true;
+            let (code, message) = refusal(&target).await;
+            assert_eq!(code, ErrorCode::ConnectFailed);
+            assert_eq!(message, format!("A read-only connection needs a role that can't get around it, and this one {reason}."));
+        }
+    }
+}
+
+#[tokio::test]
 async fn what_is_not_there_is_named() {
     for cluster in clusters() {
         let mut absent = target(cluster.port, "postgres");

@@ -179,8 +179,8 @@ async fn copy_is_refused_in_clear_words_and_leaves_the_session_idle() {
 #[tokio::test]
 async fn a_read_only_connection_can_not_be_talked_into_writing() {
     for cluster in clusters() {
-        cluster.psql("postgres", "drop table if exists guarded; create table guarded (n int)");
-        let mut target = target(cluster.port, "postgres");
+        cluster.psql("postgres", "drop table if exists guarded; create table guarded (n int); alter table guarded owner to writer");
+        let mut target = target(cluster.port, "writer");
         target.fields.read_only = true;
         let mut session = connect(&target).await.unwrap();
         let session = session.as_mut();

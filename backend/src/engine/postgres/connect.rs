@@ -103,14 +103,41 @@ pub async fn connect(target: &Target) -> Result<Connected, EngineError> {
 }
 
 async fn connect_unbounded(target: &Target) -> Result<Connected, EngineError> {
-    match attempt(target, Extras::Asked).await {
+    let (extras, connected) = match attempt(target, Extras::Asked, "UTF8").await {
         Err(error) if refuses_extras(&error.problem) => {
-            let connected = attempt(target, Extras::None).await?;
-            Ok(Connected { pooled: error.problem.sqlstate.as_deref() == Some(POOLERS_REFUSAL), ..connected })
+            let connected = attempt(target, Extras::None, "UTF8").await?;
+            (Extras::None, Connected { pooled: error.problem.sqlstate.as_deref() == Some(POOLERS_REFUSAL), ..connected })
         }
-        other => other,
+        other => (Extras::Asked, other?),
+    };
+    // Such a database promises nothing of its bytes, and refuses rows that are not what the client asks for: it is asked for none.
+    if connected.settings.get("server_encoding").is_some_and(|encoding| encoding == NO_ENCODING) {
+        return Ok(Connected { pooled: connected.pooled, ..attempt(target, extras, NO_ENCODING).await? });
     }
+    Ok(connected)
 }
+
+/// What PostgreSQL calls bytes of no known encoding.
+const NO_ENCODING: &str = "SQL_ASCII";
+
+/// What the server ends by itself when nobody does: defaults of the session, which its user may set otherwise.
+const SAFETY_NET: [(&str, &str); 3] = [
+    // A wait for a lock is an error that names it, not a run without end.
+    ("lock_timeout", "10s"),
+    // A transaction that was left open lets go of its locks, with time enough to think between two statements.
+    ("idle_in_transaction_session_timeout", "10min"),
+    // A server that computes notices within two seconds that we are gone.
+    ("client_connection_check_interval", "2s"),
+];
+
+/// `sheaf/` and what the person calls the connection, as far as a server keeps it.
+fn application_name(connection: &str) -> String {
+    let plain = connection.chars().map(|c| if c.is_ascii_graphic() || c == ' ' { c } else { '?' });
+    "sheaf/".chars().chain(plain).take(APPLICATION_NAME_MAX).collect()
+}
+
+/// NAMEDATALEN - 1.
+const APPLICATION_NAME_MAX: usize = 63;
 
 /// Settings that are wished for, not needed.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -127,18 +154,18 @@ fn refuses_extras(problem: &Problem) -> bool {
     matches!(problem.sqlstate.as_deref(), Some("42704" | "22023" | POOLERS_REFUSAL | "0A000"))
 }
 
-async fn attempt(target: &Target, extras: Extras) -> Result<Connected, EngineError> {
+async fn attempt(target: &Target, extras: Extras, encoding: &str) -> Result<Connected, EngineError> {
     let route = Route::of(target);
     let mut wire = Wire::new(route.open().await?);
     let user = target.fields.user.clone().filter(|user| !user.is_empty()).unwrap_or_else(system_user);
     let database = target.fields.database.clone().filter(|database| !database.is_empty()).unwrap_or_else(|| user.clone());
+    let application = application_name(&target.fields.name);
     let mut parameters =
-        vec![("user", user.as_str()), ("database", database.as_str()), ("client_encoding", "UTF8"), ("application_name", "sheaf")];
+        vec![("user", user.as_str()), ("database", database.as_str()), ("client_encoding", encoding), ("application_name", &application)];
     if extras == Extras::Asked {
+        parameters.extend(SAFETY_NET);
         // Floats in digits that name them exactly, also where a role's setting says otherwise.
         parameters.push(("extra_float_digits", "3"));
-        // A server that computes notices within two seconds that we are gone.
-        parameters.push(("client_connection_check_interval", "2000"));
     }
     frontend::startup_message(parameters, &mut wire.output)
         .map_err(|_| EngineError::not_sent(ErrorCode::InvalidRequest, "a zero byte can't be in a user's or a database's name"))?;

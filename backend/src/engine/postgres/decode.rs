@@ -1,13 +1,13 @@
 //! Rows of a result: kept raw as they came, then turned into Arrow column by column.
 //!
 //! Invariant: no value is ever lost, rounded or refused. A column that holds one value its physical type can't show exactly is sent
-//! as the server's text for that batch; text that is not UTF-8 as its bytes.
+//! as the server's text for that batch; a byte of a text that is not UTF-8 is written as `\xe9`, and harms no other row.
 //! Each value is looked at twice: once for its place, once to be decoded.
 
 mod values;
 
 use super::types::{EXTENSION_KEY, Kind, Layout};
-use super::wire::{Reader, WireError};
+use super::wire::{Reader, WireError, readable};
 use arrow_array::builder::{BinaryBuilder, BooleanBuilder};
 use arrow_array::types::{Date32Type, Decimal128Type, Float32Type, Float64Type, Int16Type, Int32Type, Int64Type, UInt32Type};
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, BinaryArray, PrimitiveArray, RecordBatch, RecordBatchOptions, StringArray};
@@ -206,7 +206,7 @@ impl<'a> Values<'a> {
         self.cells.iter().map(|cell| cell.length as usize).sum()
     }
 
-    /// The server's text as it came, or its bytes where they are not UTF-8.
+    /// The server's text as it came; see [`readable`] for what is not UTF-8 in it.
     fn text(&self) -> Result<ArrayRef, WireError> {
         if i32::try_from(self.byte_len()).is_err() {
             return Err(WireError::TooLong(self.byte_len()));
@@ -220,7 +220,7 @@ impl<'a> Values<'a> {
         let bytes = BinaryArray::try_new(offsets, out.into(), nulls).map_err(|error| WireError::Protocol(error.to_string()))?;
         Ok(match StringArray::try_from_binary(bytes.clone()) {
             Ok(text) => Arc::new(text),
-            Err(_) => Arc::new(bytes),
+            Err(_) => Arc::new(bytes.iter().map(|value| value.map(readable)).collect::<StringArray>()),
         })
     }
 }

@@ -8,6 +8,7 @@
 
 mod flow;
 mod lookup;
+mod role;
 mod way;
 
 use super::cancel::Canceller;
@@ -344,8 +345,9 @@ impl Session for PostgresSession {
     }
 
     async fn execute_with(&mut self, sql: &str, params: &[Param], bound: Bound) -> Result<Started, EngineError> {
-        self.expect_idle().await?;
+        // First of all: what is asked for from here on is about this.
         self.canceller.forget();
+        self.expect_idle().await?;
         let rows = bound.rows.max(1);
         let reach = reach_of(sql, rows, self.pooled, self.in_transaction());
         let written = self.write_introduction().and_then(|()| self.write_statement(sql, params, rows.saturating_add(1), reach));
@@ -441,8 +443,9 @@ impl Session for PostgresSession {
     }
 
     async fn catalog(&mut self) -> Result<Catalog, EngineError> {
-        self.expect_idle().await?;
+        // First of all: what is asked for from here on is about this.
         self.canceller.forget();
+        self.expect_idle().await?;
         let written = self.write_introduction().and_then(|()| catalog::write_questions(&mut self.wire.output));
         written.map_err(|error| not_sent(&error.into()))?;
         self.send().await?;

@@ -6,6 +6,7 @@
 
 use crate::engine::dial::Link;
 use bytes::{Buf, BytesMut};
+use std::borrow::Cow;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 /// Bytes of one message's body, at most; a longer one is skipped.
@@ -115,6 +116,21 @@ impl Wire {
     }
 }
 
+/// Text with each byte that is not UTF-8 written as `\xe9`: nothing of it is lost, and the rest reads as it should.
+pub fn readable(bytes: &[u8]) -> Cow<'_, str> {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return Cow::Borrowed(text);
+    }
+    let mut text = String::with_capacity(bytes.len() + 8);
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        for byte in chunk.invalid() {
+            text.push_str(&format!("\\x{byte:02x}"));
+        }
+    }
+    Cow::Owned(text)
+}
+
 /// Reads a message's body from front to back; whatever is missing is a [`WireError::Protocol`].
 #[derive(Clone, Copy, Debug)]
 pub struct Reader<'a> {
@@ -178,9 +194,9 @@ impl<'a> Reader<'a> {
         Ok(text)
     }
 
-    /// The same as text; what is not UTF-8 in it is shown as such.
+    /// The same as text.
     pub fn c_text(&mut self) -> Result<String, WireError> {
-        Ok(String::from_utf8_lossy(self.c_bytes()?).into_owned())
+        Ok(readable(self.c_bytes()?).into_owned())
     }
 
     /// All that is left.

@@ -2,8 +2,6 @@
 //!
 //! Invariant: `None` is never an error, only "keep the text".
 
-use std::borrow::Cow;
-
 /// Any integer, as PostgreSQL writes it: digits, a minus, nothing else.
 pub fn integer<T: TryFrom<i64>>(text: &[u8]) -> Option<T> {
     let (negative, digits) = match text {
@@ -96,12 +94,9 @@ fn days_from_civil(year: i32, month: i32, day: i32) -> i32 {
     era * 146_097 + day_of_era - 719_468
 }
 
-/// `bytea`, in either form of `bytea_output`.
+/// `bytea` in hexadecimal. The other form (`bytea_output = escape`) stays the text that was asked for; it never begins like this.
 pub fn bytea(text: &[u8]) -> Option<Vec<u8>> {
-    match text.strip_prefix(b"\\x") {
-        Some(digits) => from_hex(digits),
-        None => from_escaped(text).map(Cow::into_owned),
-    }
+    from_hex(text.strip_prefix(b"\\x")?)
 }
 
 fn from_hex(digits: &[u8]) -> Option<Vec<u8>> {
@@ -119,32 +114,4 @@ fn hex_digit(byte: u8) -> Option<u8> {
         b'A'..=b'F' => Some(byte - b'A' + 10),
         _ => None,
     }
-}
-
-/// A backslash is doubled; bytes that don't print are a backslash and three octal digits.
-fn from_escaped(text: &[u8]) -> Option<Cow<'_, [u8]>> {
-    if !text.contains(&b'\\') {
-        return Some(Cow::Borrowed(text));
-    }
-    let mut out = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let [first, after @ ..] = rest {
-        rest = after;
-        if *first != b'\\' {
-            out.push(*first);
-            continue;
-        }
-        match after {
-            [b'\\', after @ ..] => {
-                out.push(b'\\');
-                rest = after;
-            }
-            [high @ b'0'..=b'3', middle @ b'0'..=b'7', low @ b'0'..=b'7', after @ ..] => {
-                out.push((high - b'0') << 6 | (middle - b'0') << 3 | (low - b'0'));
-                rest = after;
-            }
-            _ => return None,
-        }
-    }
-    Some(Cow::Owned(out))
 }

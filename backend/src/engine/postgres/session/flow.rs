@@ -6,7 +6,7 @@ use super::{PostgresSession, Reach};
 use crate::engine::postgres::connect::SETTINGS_MAX;
 use crate::engine::postgres::errors::{Fields, Notices, ended, not_sent};
 use crate::engine::postgres::types::Column;
-use crate::engine::postgres::wire::{Message, Reader, WireError};
+use crate::engine::postgres::wire::{Message, Reader, WireError, readable};
 use crate::engine::{CancelHandle, EngineError, Fate};
 use futures_util::FutureExt;
 use postgres_protocol::message::frontend;
@@ -281,7 +281,7 @@ pub fn text_row(body: &[u8]) -> Result<TextRow, WireError> {
     let mut row = Vec::with_capacity(usize::from(count));
     for _ in 0..count {
         row.push(match u32::try_from(reader.i32()?) {
-            Ok(length) => Some(String::from_utf8_lossy(reader.bytes(length as usize)?).into_owned()),
+            Ok(length) => Some(readable(reader.bytes(length as usize)?).into_owned()),
             Err(_) => None,
         });
     }

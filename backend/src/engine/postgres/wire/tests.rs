@@ -64,5 +64,5 @@ fn a_reader_never_reads_past_the_end() {
     assert_eq!(reader.u8().unwrap(), 1);
     assert!(reader.u8().is_err());
     assert!(Reader::new(b"no end").c_bytes().is_err());
-    assert_eq!(Reader::new(b"\xff\0").c_text().unwrap(), "\u{fffd}");
+    assert_eq!(Reader::new(b"\xff\0").c_text().unwrap(), r"\xff");
 }
