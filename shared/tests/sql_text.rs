@@ -2,7 +2,7 @@
 #![cfg(test)]
 
 use shared::sql::{Script, TokenKind, lex, split, statement_at};
-use shared::wire::connection::EngineKind::{self, Postgres, Sqlite};
+use shared::wire::connection::EngineKind::{self, Mysql, Postgres, Sqlite};
 
 fn statements(text: &str, kind: EngineKind) -> Vec<&str> {
     split(text, kind).into_iter().map(|range| &text[range]).collect()
@@ -42,7 +42,7 @@ fn tokens_put_together_are_the_text_whatever_it_holds() {
     for seed in 1..4_000 {
         let mut dice = Dice(seed);
         let text: String = (0..dice.below(40)).map(|_| PIECES[dice.below(PIECES.len())]).collect();
-        for kind in [Sqlite, Postgres] {
+        for kind in [Sqlite, Postgres, Mysql] {
             let mut end = 0;
             for token in lex(&text, kind) {
                 assert_eq!(token.start, end, "seed {seed}: {text:?}");
@@ -60,7 +60,7 @@ fn statements_are_in_order_and_cut_no_token() {
     for seed in 1..4_000 {
         let mut dice = Dice(seed);
         let text: String = (0..dice.below(40)).map(|_| PIECES[dice.below(PIECES.len())]).collect();
-        for kind in [Sqlite, Postgres] {
+        for kind in [Sqlite, Postgres, Mysql] {
             let ranges = split(&text, kind);
             assert!(ranges.windows(2).all(|pair| pair[0].end < pair[1].start), "seed {seed}: {text:?}");
             let starts: Vec<usize> = lex(&text, kind).map(|token| token.start).chain([text.len()]).collect();
@@ -82,7 +82,7 @@ fn any_repetition_is_one_pass() {
     for piece in ["'", "\"", "/*", "$a", "$a$b$c", "$$", "E'\\", "[", "-", "a", "(", ";", "/* ' \" $$", "1e", "''", "select 1;\n"] {
         // A pass is a blink at this size; were it a pass for each byte, it would be minutes.
         let text = piece.repeat(128 * 1024 / piece.len());
-        for kind in [Sqlite, Postgres] {
+        for kind in [Sqlite, Postgres, Mysql] {
             assert_eq!(lex(&text, kind).map(|token| token.end - token.start).sum::<usize>(), text.len());
             assert!(split(&text, kind).len() <= text.len());
         }
@@ -273,4 +273,44 @@ fn words_have_the_colour_of_what_they_are() {
     let colour = |word: &str| found.chunks(3).skip(1).find(|part| &text[part[0] as usize..part[1] as usize] == word).map(|part| part[2]);
     assert_eq!(["select", "lower", "count", "null", "date", ":p"].map(colour), [Some(1), Some(3), Some(3), Some(9), Some(2), Some(8)]);
     assert_eq!(colour("t"), None);
+}
+
+#[test]
+fn s12_an_apostrophe_in_a_hash_comment_opens_nothing() {
+    assert_eq!(statements("# it's a note; really\nSELECT ';' AS semi;", Mysql), ["SELECT ';' AS semi"]);
+}
+
+#[test]
+fn s15_comments_of_mysql_do_not_nest() {
+    let found = significant("SELECT 1 /* a /* b */ + 2 AS r;", Mysql);
+    assert!(found.contains(&(TokenKind::Number, "2")), "{found:?}");
+}
+
+#[test]
+fn s16_two_dashes_need_a_blank_to_be_a_comment_in_mysql() {
+    let found = significant("SELECT 5--1\nAS minus;", Mysql);
+    assert!(found.contains(&(TokenKind::Number, "1")), "{found:?}");
+    assert!(!significant("SELECT 5-- 1\nAS minus;", Mysql).contains(&(TokenKind::Number, "1")));
+    assert!(!significant("SELECT 5--1\nAS minus;", Postgres).contains(&(TokenKind::Number, "1")));
+}
+
+#[test]
+fn strings_of_mysql_have_backslashes_and_two_quotes_and_names_have_backticks() {
+    assert_eq!(statements(r#"SELECT 'it\'s; one', "a;\"b", `c;``d`; SELECT 2"#, Mysql).len(), 2);
+    assert_eq!(statements("SELECT 1 /*! ; */; SELECT 2", Mysql).len(), 2);
+}
+
+#[test]
+fn s06_a_routine_of_mysql_is_one_statement_whatever_ends_inside_it() {
+    let body = "BEGIN DECLARE n INT; IF n > 1 THEN SET n = IF(n, 2, 3); END IF; \
+        WHILE n < 3 DO CASE n WHEN 1 THEN SET n = 2; ELSE BEGIN END; END CASE; END WHILE; \
+        SELECT CASE n WHEN 1 THEN 2 END; REPEAT SET n = 4; UNTIL n > 3 END REPEAT; END";
+    for head in
+        ["CREATE PROCEDURE p1()", "CREATE OR REPLACE FUNCTION `begin`() RETURNS INT", "CREATE TRIGGER t BEFORE INSERT ON a FOR EACH ROW"]
+    {
+        let text = format!("{head} {body}; SELECT 2");
+        assert_eq!(statements(&text, Mysql), [format!("{head} {body}").as_str(), "SELECT 2"], "{head}");
+    }
+    assert_eq!(statements("CREATE TRIGGER t BEFORE INSERT ON a FOR EACH ROW SET NEW.x = 1; SELECT 2", Mysql).len(), 2);
+    assert_eq!(statements("START TRANSACTION; BEGIN; SELECT 1", Mysql).len(), 3);
 }

@@ -275,3 +275,6 @@ impl<'a> Reader<'a> {
         self.rest
     }
 }
+
+#[cfg(test)]
+mod tests;
