@@ -3,6 +3,8 @@
 //! Invariant: nothing is verified less than its mode says. `Encrypt` verifies no certificate and says so; every other mode does.
 //! Signatures of the handshake are checked in every mode.
 
+mod end_point;
+
 use super::{DialError, Link};
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -15,12 +17,20 @@ use std::sync::Arc;
 
 /// Starts TLS on `link`. `ca` is PEM text; the public authorities are taken without it. `mode` is never `Off` here.
 pub async fn client(link: Link, host: &str, mode: TlsMode, ca: Option<&str>) -> Result<Link, DialError> {
+    client_bound(link, host, mode, ca).await.map(|(link, _)| link)
+}
+
+/// The same, and what a sign-in over it can be bound to.
+pub async fn client_bound(link: Link, host: &str, mode: TlsMode, ca: Option<&str>) -> Result<(Link, Option<Vec<u8>>), DialError> {
     let fault = |reason: String| DialError::Tls { host: host.to_owned(), reason };
     let config = config(mode, ca).map_err(fault)?;
     let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
     let name = ServerName::try_from(bare.to_owned()).map_err(|error| fault(error.to_string()))?;
     let stream = tokio_rustls::TlsConnector::from(Arc::new(config)).connect(name, link).await;
-    Ok(Box::new(stream.map_err(|error| fault(error.to_string()))?))
+    let stream = stream.map_err(|error| fault(error.to_string()))?;
+    let certificate = stream.get_ref().1.peer_certificates().and_then(<[_]>::first);
+    let bound_to = certificate.and_then(|certificate| end_point::of(certificate));
+    Ok((Box::new(stream), bound_to))
 }
 
 fn config(mode: TlsMode, ca: Option<&str>) -> Result<ClientConfig, String> {

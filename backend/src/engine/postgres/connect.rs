@@ -71,8 +71,13 @@ impl Route {
 
     /// A link, with TLS where it is asked for (a Unix socket never has it, as in libpq).
     pub async fn open(&self) -> Result<Link, EngineError> {
+        self.open_bound().await.map(|(link, _)| link)
+    }
+
+    /// The same, and what a sign-in over it can be bound to.
+    async fn open_bound(&self) -> Result<(Link, Option<Vec<u8>>), EngineError> {
         let mut link = self.address.open().await.map_err(|error| refused(&error))?;
-        let Some(host) = self.address.host().filter(|_| self.tls.mode != TlsMode::Off) else { return Ok(link) };
+        let Some(host) = self.address.host().filter(|_| self.tls.mode != TlsMode::Off) else { return Ok((link, None)) };
         let mut request = bytes::BytesMut::new();
         frontend::ssl_request(&mut request);
         let broke = |error: std::io::Error| failed(WireError::Broken(error));
@@ -80,7 +85,7 @@ impl Route {
         link.flush().await.map_err(broke)?;
         // One byte and no more: what else lies there unencrypted must not be taken for the server's word (CVE-2021-23222).
         match link.read_u8().await.map_err(broke)? {
-            b'S' => tls::client(link, host, self.tls.mode, self.tls.ca.as_deref()).await.map_err(|error| refused(&error)),
+            b'S' => tls::client_bound(link, host, self.tls.mode, self.tls.ca.as_deref()).await.map_err(|error| refused(&error)),
             _ => Err(EngineError::not_sent(ErrorCode::ConnectFailed, format!("{host} does not offer TLS, and the connection asks for it"))),
         }
     }
@@ -156,7 +161,8 @@ fn refuses_extras(problem: &Problem) -> bool {
 
 async fn attempt(target: &Target, extras: Extras, encoding: &str) -> Result<Connected, EngineError> {
     let route = Route::of(target);
-    let mut wire = Wire::new(route.open().await?);
+    let (link, bound_to) = route.open_bound().await?;
+    let mut wire = Wire::new(link);
     let user = target.fields.user.clone().filter(|user| !user.is_empty()).unwrap_or_else(system_user);
     let database = target.fields.database.clone().filter(|database| !database.is_empty()).unwrap_or_else(|| user.clone());
     let application = application_name(&target.fields.name);
@@ -170,7 +176,7 @@ async fn attempt(target: &Target, extras: Extras, encoding: &str) -> Result<Conn
     frontend::startup_message(parameters, &mut wire.output)
         .map_err(|_| EngineError::not_sent(ErrorCode::InvalidRequest, "a zero byte can't be in a user's or a database's name"))?;
     wire.send().await.map_err(failed)?;
-    let mut sign_in = SignIn::new(&user, target.password.as_ref());
+    let mut sign_in = SignIn::new(&user, target.password.as_ref(), bound_to);
     let mut connected = Connected {
         wire,
         whose: Whose { address: route.address.clone(), database, user: user.clone() },

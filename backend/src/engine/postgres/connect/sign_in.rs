@@ -1,4 +1,4 @@
-//! Who we are: trust, password in clear, md5, SCRAM-SHA-256.
+//! Who we are: trust, password in clear, md5, SCRAM-SHA-256, which over TLS is bound to the server's certificate.
 //!
 //! Invariant: the password leaves in no other form than the server asked for, and stands in no message of an error. With SCRAM the
 //! server must prove that it knows the password before it counts as signed in.
@@ -7,7 +7,7 @@ use crate::engine::postgres::wire::{Reader, WireError};
 use crate::engine::{EngineError, Password};
 use bytes::BytesMut;
 use postgres_protocol::authentication::md5_hash;
-use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, ScramSha256};
+use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, SCRAM_SHA_256_PLUS, ScramSha256};
 use postgres_protocol::message::frontend;
 use shared::problem::ErrorCode;
 
@@ -15,6 +15,8 @@ use shared::problem::ErrorCode;
 pub struct SignIn<'a> {
     user: &'a str,
     password: Option<&'a Password>,
+    /// The hash of the server's certificate, over TLS.
+    bound_to: Option<Vec<u8>>,
     stage: Stage,
 }
 
@@ -29,8 +31,8 @@ enum Stage {
 
 impl<'a> SignIn<'a> {
     /// Before the server's first word.
-    pub fn new(user: &'a str, password: Option<&'a Password>) -> Self {
-        Self { user, password, stage: Stage::Start }
+    pub fn new(user: &'a str, password: Option<&'a Password>, bound_to: Option<Vec<u8>>) -> Self {
+        Self { user, password, bound_to, stage: Stage::Start }
     }
 
     /// The server said yes.
@@ -86,21 +88,30 @@ impl<'a> SignIn<'a> {
         Ok(Stage::Password)
     }
 
-    fn scram_start(&self, mut mechanisms: Reader<'_>, out: &mut BytesMut) -> Result<Stage, EngineError> {
+    fn scram_start(&mut self, mut mechanisms: Reader<'_>, out: &mut BytesMut) -> Result<Stage, EngineError> {
         let password = self.known_password()?;
-        let mut offered = false;
+        let (mut offered, mut offered_bound) = (false, false);
         loop {
             let name = mechanisms.c_bytes().map_err(|error: WireError| fault(&error.to_string()))?;
             match name {
                 b"" => break,
-                name => offered |= name == SCRAM_SHA_256.as_bytes(),
+                name => {
+                    offered |= name == SCRAM_SHA_256.as_bytes();
+                    offered_bound |= name == SCRAM_SHA_256_PLUS.as_bytes();
+                }
             }
         }
-        if !offered {
+        let (mechanism, binding) = match self.bound_to.take() {
+            Some(hash) if offered_bound => (SCRAM_SHA_256_PLUS, ChannelBinding::tls_server_end_point(hash)),
+            // Told to the server, which knows whether somebody in between took its better offer away.
+            Some(_) => (SCRAM_SHA_256, ChannelBinding::unrequested()),
+            None => (SCRAM_SHA_256, ChannelBinding::unsupported()),
+        };
+        if !offered && mechanism == SCRAM_SHA_256 {
             return Err(fault("the server offers no way of signing in that Sheaf has (SCRAM-SHA-256 is asked for)"));
         }
-        let scram = ScramSha256::new(password, ChannelBinding::unsupported());
-        frontend::sasl_initial_response(SCRAM_SHA_256, scram.message(), out).map_err(|error| fault(&error.to_string()))?;
+        let scram = ScramSha256::new(password, binding);
+        frontend::sasl_initial_response(mechanism, scram.message(), out).map_err(|error| fault(&error.to_string()))?;
         Ok(Stage::ScramFirst(Box::new(scram)))
     }
 }

@@ -32,21 +32,44 @@ fn messages_of_signing_in_out_of_order_are_refused() {
         vec![b"\0\0\0\x07"],
         vec![b"\0\0"],
     ] {
-        let mut sign_in = SignIn::new("user", Some(&password));
+        let mut sign_in = SignIn::new("user", Some(&password), None);
         let refused = order.iter().any(|body| sign_in.answer(body).is_err());
         assert!(refused && !sign_in.is_done(), "{order:?}");
     }
-    let mut sign_in = SignIn::new("user", None);
+    let mut sign_in = SignIn::new("user", None, None);
     assert_eq!(sign_in.answer(scram).unwrap_err().problem.code, ErrorCode::PasswordNeeded);
 }
 
 #[test]
 fn md5_and_clear_passwords_leave_in_the_form_asked_for() {
     let password = Password("secret".to_owned());
-    let mut sign_in = SignIn::new("user", Some(&password));
+    let mut sign_in = SignIn::new("user", Some(&password), None);
     assert_eq!(&sign_in.answer(b"\0\0\0\x03").unwrap().unwrap()[..], b"p\0\0\0\x0bsecret\0");
     assert!(sign_in.answer(b"\0\0\0\0").unwrap().is_none());
     assert!(sign_in.is_done());
-    let mut sign_in = SignIn::new("user", Some(&password));
+    let mut sign_in = SignIn::new("user", Some(&password), None);
     assert!(sign_in.answer(b"\0\0\0\x05salt").unwrap().unwrap().starts_with(b"p\0\0\0\x28md5"));
+}
+
+#[test]
+fn over_tls_the_sign_in_is_bound_to_the_certificate_where_the_server_offers_it() {
+    let password = Password("secret".to_owned());
+    let both = b"\0\0\0\x0aSCRAM-SHA-256-PLUS\0SCRAM-SHA-256\0\0";
+    let plain = b"\0\0\0\x0aSCRAM-SHA-256\0\0";
+    for (bound_to, offer, expected) in [
+        (Some(vec![7; 32]), &both[..], "SCRAM-SHA-256-PLUS\0"),
+        (Some(vec![7; 32]), &plain[..], "SCRAM-SHA-256\0"),
+        (None, &both[..], "SCRAM-SHA-256\0"),
+    ] {
+        let mut sign_in = SignIn::new("user", Some(&password), bound_to.clone());
+        let answer = sign_in.answer(offer).unwrap().unwrap();
+        let said = String::from_utf8_lossy(&answer[5..]).into_owned();
+        assert!(said.starts_with(expected), "{said:?}");
+        let flag = match (bound_to, expected) {
+            (Some(_), "SCRAM-SHA-256-PLUS\0") => "p=tls-server-end-point,,",
+            (Some(_), _) => "y,,",
+            (None, _) => "n,,",
+        };
+        assert!(said.contains(flag), "{said:?}");
+    }
 }
