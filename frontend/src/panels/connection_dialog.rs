@@ -231,7 +231,7 @@ fn EngineChoice(form: Form, engine: EngineKind, about: &'static str) -> impl Int
     let chosen = move || form.draft.with(|draft| draft.engine == engine);
     view! {
         <label class="engine" class:chosen=chosen>
-            <input type="radio" name="engine" aria-label=words::engine(engine) prop:checked=chosen on:change=move |_| form.set(move |draft| draft.engine = engine) />
+            <input type="radio" name="engine" aria-label=words::engine(engine) prop:checked=chosen on:change=move |_| form.set(move |draft| draft.choose(engine)) />
             <Icon glyph=Glyph::Database />
             <span class="engine-words">
                 <span class="engine-name">{words::engine(engine)}</span>

@@ -42,7 +42,7 @@ impl Draft {
             engine: EngineKind::Sqlite,
             path: String::new(),
             host: "localhost".to_owned(),
-            port: "5432".to_owned(),
+            port: usual_port(EngineKind::Postgres).to_owned(),
             database: "postgres".to_owned(),
             user: "postgres".to_owned(),
             password: String::new(),
@@ -129,6 +129,14 @@ impl Draft {
         }
     }
 
+    /// Takes another engine; a port that was the usual one stays the usual one.
+    pub fn choose(&mut self, engine: EngineKind) {
+        if [EngineKind::Postgres, EngineKind::Mysql].map(usual_port).contains(&self.port.trim()) && engine != EngineKind::Sqlite {
+            self.port = usual_port(engine).to_owned();
+        }
+        self.engine = engine;
+    }
+
     /// A name from the other fields, for one that was not typed.
     pub fn suggested_name(&self) -> String {
         match self.engine {
@@ -143,6 +151,15 @@ impl Draft {
 fn is_whole(path: &str) -> bool {
     let drive = path.as_bytes();
     path.starts_with('/') || path.starts_with("\\\\") || matches!(drive, [letter, b':', b'/' | b'\\', ..] if letter.is_ascii_alphabetic())
+}
+
+/// The port a server of this engine usually listens at.
+fn usual_port(engine: EngineKind) -> &'static str {
+    match engine {
+        EngineKind::Sqlite => "",
+        EngineKind::Postgres => "5432",
+        EngineKind::Mysql => "3306",
+    }
 }
 
 impl Default for Draft {
