@@ -47,7 +47,7 @@ impl Mariadb {
         run(&mut install);
         let has_tls = certificates(&folder);
         let port = free_port();
-        let keeper = Keeper::start(&folder, &server(&folder, &data, port, has_tls), "KILL", "ready for connections");
+        let keeper = Keeper::start(&folder, &server(&folder, &data, port, has_tls), "TERM", "ready for connections");
         let server = Self { folder, port, keeper };
         server.sql(SET_UP);
         server
@@ -80,7 +80,7 @@ impl Mariadb {
         std::fs::read_to_string(self.folder.join("ca.crt")).ok()
     }
 
-    /// Ends the server at once, as a crash would.
+    /// Ends the server, and waits until it is gone.
     pub fn stop(mut self) {
         self.keeper.stop();
     }
