@@ -19,7 +19,7 @@ RUN cargo xtask dist
 
 FROM debian:bookworm-slim
 RUN useradd --system --uid 10001 --home-dir /data --no-create-home sheaf && install -d -o sheaf -g sheaf -m 0700 /data
-COPY --from=build /src/dist/sheaf /usr/local/bin/sheaf
+COPY --from=build /src/dist/sheaf /src/dist/libduckdb.s[o] /usr/local/bin/
 USER 10001
 VOLUME /data
 ENTRYPOINT ["sheaf"]

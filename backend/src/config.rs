@@ -36,7 +36,10 @@ pub struct ServeArguments {
     /// Leaves the browser alone
     #[arg(long)]
     pub no_open: bool,
-    /// Databases to work on: SQLite files, postgres:// URLs. With none, a sample database
+    /// DuckDB's library [default: SHEAF_DUCKDB, beside this program, or in the user's cache]
+    #[arg(long, value_name = "FILE")]
+    pub duckdb: Option<PathBuf>,
+    /// Databases to work on: files of SQLite, DuckDB, Parquet, CSV or JSON, and postgres:// URLs. With none, a sample database
     #[arg(value_name = "FILE or URL")]
     pub sources: Vec<String>,
 }
@@ -69,6 +72,8 @@ pub struct Config {
     pub browser: Browser,
     /// Connections of the command line.
     pub sources: Vec<Temporary>,
+    /// DuckDB's library, where it was said.
+    pub duckdb: Option<PathBuf>,
 }
 
 impl Config {
@@ -81,7 +86,7 @@ impl Config {
         let data = data_folder(arguments.data.clone())?;
         let sources = arguments.sources.iter().map(|argument| source::read(argument, &data)).collect::<Result<Vec<_>, _>>()?;
         let browser = if arguments.no_open { Browser::LeaveAlone } else { Browser::Open };
-        Ok(Self { port, data, browser, sources })
+        Ok(Self { port, data, browser, sources, duckdb: arguments.duckdb.clone() })
     }
 }
 

@@ -142,7 +142,9 @@ impl Connections {
 
     /// Sheaf's own files are never a database to work on.
     fn check_not_own(fields: &ConnectionFields) -> Result<(), Problem> {
-        let Some(path) = fields.path.as_deref().filter(|_| fields.engine == EngineKind::Sqlite) else { return Ok(()) };
+        let Some(path) = fields.path.as_deref().filter(|_| matches!(fields.engine, EngineKind::Sqlite | EngineKind::Duckdb)) else {
+            return Ok(());
+        };
         if own::is_own(Path::new(path)) { Err(own::problem()) } else { Ok(()) }
     }
 }

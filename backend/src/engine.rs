@@ -5,6 +5,7 @@
 //! Start at [`Session`]; a new engine is one file and one line in [`engine`].
 
 pub mod dial;
+pub mod duckdb;
 pub mod mysql;
 mod notices;
 pub mod pool;
@@ -27,6 +28,7 @@ pub fn engine(kind: EngineKind) -> &'static dyn Engine {
         EngineKind::Sqlite => &sqlite::Sqlite,
         EngineKind::Postgres => &postgres::Postgres,
         EngineKind::Mysql => &mysql::Mysql,
+        EngineKind::Duckdb => &duckdb::Duckdb,
     }
 }
 

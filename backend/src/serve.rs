@@ -32,6 +32,9 @@ const CLOSE: Duration = Duration::from_secs(2);
 
 /// Serves until a signal; the `Err` is one sentence for the terminal.
 pub async fn run(config: Config) -> Result<(), String> {
+    if let Some(library) = &config.duckdb {
+        crate::engine::duckdb::library::place(library.clone());
+    }
     let clock = Clock::system();
     let instance = Instance::claim(&config.data).map_err(|e| e.to_string())?;
     let (port, listeners) = listen(config.port).await?;

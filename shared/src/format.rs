@@ -5,6 +5,7 @@
 //! Start at [`format_cell`].
 
 pub mod calendar;
+pub mod duckdb;
 mod float;
 
 use crate::page::ENGINE_KEY;
@@ -93,6 +94,7 @@ pub fn format_cell<'a>(array: &'a dyn Array, field: &Field, row: usize) -> Cell<
         DataType::FixedSizeBinary(_) => Cell::Bytes(array.as_fixed_size_binary().value(row)),
         DataType::Boolean => Cell::Text(Cow::Borrowed(boolean(array.as_boolean().value(row), field))),
         DataType::Union(_, _) => union_cell(array, field, row),
+        _ if duckdb::is_of(field) => duckdb::cell(array, field, row).map_or(Cell::Unreadable, |text| Cell::Text(Cow::Owned(text))),
         _ => scalar(array, field, row).map_or(Cell::Unreadable, |text| Cell::Text(Cow::Owned(text))),
     }
 }

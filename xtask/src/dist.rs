@@ -1,5 +1,6 @@
 //! `cargo xtask dist`: the release at dist/sheaf, one file with the browser side in it.
 
+use crate::duckdb;
 use crate::failure::{Outcome, WhileTrying, fail};
 use crate::place::Place;
 use crate::process::{self, cargo};
@@ -19,7 +20,9 @@ pub fn run(place: &Place, arguments: &[String]) -> Outcome<()> {
 /// The browser side, then the server that embeds it.
 pub fn steps() -> Vec<Step<'static>> {
     let mut steps = web::steps(Build::Release);
+    steps.push(Step::new("Bring DuckDB", duckdb::try_to_have));
     steps.push(Step::new("Build the server with the browser side in it", build_server));
+    steps.push(Step::new("Put DuckDB beside it", duckdb::beside_release));
     steps
 }
 

@@ -4,6 +4,7 @@
 
 mod bench;
 mod dist;
+mod duckdb;
 mod failure;
 mod fingerprint;
 mod lint;

@@ -3,8 +3,8 @@
 use super::Temporary;
 use super::validate;
 use crate::access::secret::SecretHash;
-use crate::engine::Password;
 use crate::engine::sqlite::own;
+use crate::engine::{Password, duckdb};
 use shared::ids::ConnectionId;
 use shared::wire::connection::{ConnectionFields, EngineKind, Tls, TlsMode};
 use std::path::Path;
@@ -58,12 +58,15 @@ fn read_file(path: &Path, data: &Path) -> Result<ConnectionFields, String> {
     std::fs::File::open(&whole)
         .and_then(|file| file.take(SQLITE_MAGIC.len() as u64).read_to_end(&mut start))
         .map_err(|error| format!("{shown} can't be read: {error}."))?;
-    if !start.is_empty() && start != SQLITE_MAGIC {
-        return Err(format!("{shown} is not a SQLite database."));
-    }
+    let engine = match duckdb::Form::of(&whole, &start) {
+        _ if start == SQLITE_MAGIC => EngineKind::Sqlite,
+        Some(form) => form.readable().map(|()| EngineKind::Duckdb).map_err(|why| format!("{shown}: {why}"))?,
+        None if start.is_empty() => EngineKind::Sqlite,
+        None => return Err(format!("{shown} is no database that Sheaf knows: not SQLite, DuckDB, Parquet, CSV or JSON.")),
+    };
     let text = whole.to_str().ok_or_else(|| format!("The path {shown} is not in UTF-8."))?;
     let name = whole.file_name().and_then(|name| name.to_str()).unwrap_or("database");
-    Ok(ConnectionFields { path: Some(text.to_owned()), ..ConnectionFields::new(name, EngineKind::Sqlite) })
+    Ok(ConnectionFields { path: Some(text.to_owned()), ..ConnectionFields::new(name, engine) })
 }
 
 fn read_server(argument: &str, scheme: &str, engine: EngineKind) -> Result<(ConnectionFields, Option<Password>), String> {
@@ -181,7 +184,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("notes.txt");
         std::fs::write(&file, "not a database, just some notes").unwrap();
-        assert!(read(file.to_str().unwrap()).unwrap_err().contains("is not a SQLite database"));
+        assert!(read(file.to_str().unwrap()).unwrap_err().contains("is no database that Sheaf knows"));
     }
 
     #[test]

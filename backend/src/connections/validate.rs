@@ -17,9 +17,10 @@ pub fn check(fields: &ConnectionFields, has_password: bool) -> Result<(), Proble
         return refuse("The field `color` must be a whole number from 0 to 7.");
     }
     match fields.engine {
-        EngineKind::Sqlite => check_sqlite(fields, has_password),
         EngineKind::Postgres => check_server(fields, "PostgreSQL"),
         EngineKind::Mysql => check_server(fields, "MySQL"),
+        EngineKind::Sqlite => check_file(fields, has_password, "SQLite"),
+        EngineKind::Duckdb => check_file(fields, has_password, "DuckDB"),
     }
 }
 
@@ -33,7 +34,7 @@ fn check_name(name: &str) -> Result<(), Problem> {
     Ok(())
 }
 
-fn check_sqlite(fields: &ConnectionFields, has_password: bool) -> Result<(), Problem> {
+fn check_file(fields: &ConnectionFields, has_password: bool, engine: &str) -> Result<(), Problem> {
     let foreign = [
         ("host", fields.host.is_some()),
         ("port", fields.port.is_some()),
@@ -43,10 +44,10 @@ fn check_sqlite(fields: &ConnectionFields, has_password: bool) -> Result<(), Pro
         ("password", has_password),
     ];
     if let Some((name, _)) = foreign.iter().find(|(_, given)| *given) {
-        return refuse(format!("A SQLite connection has no field `{name}`: it is a file."));
+        return refuse(format!("A {engine} connection has no field `{name}`: it is a file."));
     }
     match fields.path.as_deref() {
-        None | Some("") => refuse("A SQLite connection needs the path of its file."),
+        None | Some("") => refuse(format!("A {engine} connection needs the path of its file.")),
         Some(path) if path.len() > PATH_BYTES_MAX || path.contains('\0') => refuse("The field `path` is not the path of a file."),
         Some(path) if !std::path::Path::new(path).is_absolute() => {
             refuse("The field `path` must be the whole path of the file, from the root of the file system.")

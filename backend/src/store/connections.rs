@@ -12,11 +12,14 @@ fn engine_name(engine: EngineKind) -> &'static str {
         EngineKind::Sqlite => "sqlite",
         EngineKind::Postgres => "postgres",
         EngineKind::Mysql => "mysql",
+        EngineKind::Duckdb => "duckdb",
     }
 }
 
 fn read_engine(name: &str) -> Option<EngineKind> {
-    [EngineKind::Sqlite, EngineKind::Postgres, EngineKind::Mysql].into_iter().find(|engine| engine_name(*engine) == name)
+    [EngineKind::Sqlite, EngineKind::Postgres, EngineKind::Mysql, EngineKind::Duckdb]
+        .into_iter()
+        .find(|engine| engine_name(*engine) == name)
 }
 
 fn tls_name(mode: TlsMode) -> &'static str {
@@ -148,7 +151,7 @@ mod tests {
 
     #[test]
     fn names_in_the_store_are_those_on_the_wire() {
-        for engine in [EngineKind::Sqlite, EngineKind::Postgres, EngineKind::Mysql] {
+        for engine in [EngineKind::Sqlite, EngineKind::Postgres, EngineKind::Mysql, EngineKind::Duckdb] {
             assert_eq!(serde_json::to_value(engine).unwrap(), engine_name(engine));
         }
         for mode in [TlsMode::VerifyName, TlsMode::VerifyAuthority, TlsMode::Encrypt, TlsMode::Off] {

@@ -33,14 +33,14 @@ pub fn ConnectionDialog(
     let original = saved.as_ref().map_or_else(Draft::new, Draft::of);
     let is_new = saved.is_none();
     // Who edits a network connection most often gives its password again.
-    let network_saved = saved.as_ref().is_some_and(|one| one.fields.engine != EngineKind::Sqlite);
+    let network_saved = saved.as_ref().is_some_and(|one| !matches!(one.fields.engine, EngineKind::Sqlite | EngineKind::Duckdb));
     let draft = RwSignal::new(original.clone());
     let original = StoredValue::new(original);
     let id = StoredValue::new(id.filter(|_| !is_new));
     let tried = RwSignal::new(false);
     let outcome = RwSignal::new(None::<Outcome>);
     let saving = RwSignal::new(false);
-    let network = move || draft.with(|draft| draft.engine != EngineKind::Sqlite);
+    let network = move || draft.with(|draft| !matches!(draft.engine, EngineKind::Sqlite | EngineKind::Duckdb));
     // A change makes the last test a test of something else.
     let change = move |act: Box<dyn FnOnce(&mut Draft)>| {
         draft.update(|draft| draft.change(act));
@@ -105,6 +105,7 @@ pub fn ConnectionDialog(
                     <fieldset class="engines">
                         <legend class="visually-hidden">"Engine"</legend>
                         <EngineChoice form engine=EngineKind::Sqlite about="A file on this machine" />
+                        <EngineChoice form engine=EngineKind::Duckdb about="A DuckDB, Parquet, CSV or JSON file" />
                         <EngineChoice form engine=EngineKind::Postgres about="A server on the network" />
                         <EngineChoice form engine=EngineKind::Mysql about="A server on the network" />
                     </fieldset>

@@ -80,8 +80,10 @@ impl Draft {
             faults.push(("name", "A name is needed"));
         }
         match self.engine {
-            EngineKind::Sqlite if self.path.trim().is_empty() => faults.push(("path", "The path of a database file is needed")),
-            EngineKind::Sqlite if !is_whole(self.path.trim()) => {
+            EngineKind::Sqlite | EngineKind::Duckdb if self.path.trim().is_empty() => {
+                faults.push(("path", "The path of a database file is needed"))
+            }
+            EngineKind::Sqlite | EngineKind::Duckdb if !is_whole(self.path.trim()) => {
                 faults.push(("path", "The whole path is needed, from the root: /home/me/shop.sqlite"));
             }
             EngineKind::Postgres | EngineKind::Mysql => {
@@ -92,7 +94,7 @@ impl Draft {
                     faults.push(("port", "A number from 1 to 65535"));
                 }
             }
-            EngineKind::Sqlite => {}
+            EngineKind::Sqlite | EngineKind::Duckdb => {}
         }
         faults
     }
@@ -100,7 +102,7 @@ impl Draft {
     /// What is sent.
     pub fn input(&self) -> ConnectionInput {
         let text = |value: &str| Some(value.trim().to_owned()).filter(|value| !value.is_empty());
-        let network = self.engine != EngineKind::Sqlite;
+        let network = !matches!(self.engine, EngineKind::Sqlite | EngineKind::Duckdb);
         let over = |value: Option<String>| value.filter(|_| network);
         let tls = Tls { mode: self.tls, ca: text(&self.ca).filter(|_| matches!(self.tls, TlsMode::VerifyName | TlsMode::VerifyAuthority)) };
         ConnectionInput {
@@ -140,7 +142,7 @@ impl Draft {
     /// A name from the other fields, for one that was not typed.
     pub fn suggested_name(&self) -> String {
         match self.engine {
-            EngineKind::Sqlite => self.path.rsplit(['/', '\\']).next().unwrap_or("").to_owned(),
+            EngineKind::Sqlite | EngineKind::Duckdb => self.path.rsplit(['/', '\\']).next().unwrap_or("").to_owned(),
             EngineKind::Postgres | EngineKind::Mysql if self.database.trim().is_empty() => self.host.trim().to_owned(),
             EngineKind::Postgres | EngineKind::Mysql => format!("{} on {}", self.database.trim(), self.host.trim()),
         }

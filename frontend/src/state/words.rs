@@ -88,6 +88,7 @@ pub fn engine(kind: EngineKind) -> &'static str {
         EngineKind::Sqlite => "SQLite",
         EngineKind::Postgres => "PostgreSQL",
         EngineKind::Mysql => "MySQL / MariaDB",
+        EngineKind::Duckdb => "DuckDB",
     }
 }
 

@@ -102,6 +102,7 @@ fn at(place: Place, clause: Clause, kind: EngineKind) -> &'static [&'static [&'s
             EngineKind::Sqlite => &[STATEMENT, STATEMENT_SQLITE],
             EngineKind::Postgres => &[STATEMENT, STATEMENT_POSTGRES],
             EngineKind::Mysql => &[STATEMENT, STATEMENT_MYSQL],
+            EngineKind::Duckdb => &[STATEMENT, STATEMENT_DUCKDB],
         },
         (Place::Relation, Clause::From) => &[&["LATERAL"]],
         (Place::Relation, _) => &[&["IF EXISTS", "IF NOT EXISTS"]],
@@ -125,6 +126,7 @@ fn at(place: Place, clause: Clause, kind: EngineKind) -> &'static [&'static [&'s
             EngineKind::Sqlite => &[&["integer", "text", "real", "blob", "numeric"]],
             EngineKind::Postgres => &[TYPES_POSTGRES],
             EngineKind::Mysql => &[TYPES_MYSQL],
+            EngineKind::Duckdb => &[TYPES_DUCKDB],
         },
         (Place::Word, Clause::Start) => {
             &[&["SELECT", "INSERT INTO", "UPDATE", "DELETE FROM", "WITH", "ANALYZE", "QUERY PLAN", "VERBOSE", "TRANSACTION"]]
@@ -171,6 +173,26 @@ const STATEMENT: &[&str] = &[
 ];
 const STATEMENT_SQLITE: &[&str] =
     &["PRAGMA", "EXPLAIN QUERY PLAN", "REPLACE INTO", "ATTACH DATABASE", "DETACH DATABASE", "CREATE TEMP TABLE", "CREATE VIRTUAL TABLE"];
+const STATEMENT_DUCKDB: &[&str] = &[
+    "FROM",
+    "DESCRIBE",
+    "SUMMARIZE",
+    "SHOW TABLES",
+    "PIVOT",
+    "UNPIVOT",
+    "EXPLAIN ANALYZE",
+    "CREATE OR REPLACE TABLE",
+    "CREATE TEMP TABLE",
+    "CREATE MACRO",
+    "CREATE TYPE",
+    "CREATE SEQUENCE",
+    "CREATE SCHEMA",
+    "MERGE INTO",
+    "PRAGMA",
+    "USE",
+    "CALL",
+    "CHECKPOINT",
+];
 const STATEMENT_POSTGRES: &[&str] = &[
     "EXPLAIN ANALYZE",
     "EXPLAIN (ANALYZE, BUFFERS)",
@@ -358,6 +380,32 @@ const DEFINE: &[&str] = &[
     "timestamp",
     "bigint",
     "blob",
+];
+const TYPES_DUCKDB: &[&str] = &[
+    "integer",
+    "bigint",
+    "varchar",
+    "boolean",
+    "double",
+    "decimal",
+    "date",
+    "timestamp",
+    "timestamptz",
+    "time",
+    "interval",
+    "uuid",
+    "json",
+    "blob",
+    "hugeint",
+    "utinyint",
+    "usmallint",
+    "uinteger",
+    "ubigint",
+    "smallint",
+    "tinyint",
+    "float",
+    "struct",
+    "map",
 ];
 const TYPES_POSTGRES: &[&str] = &[
     "integer",

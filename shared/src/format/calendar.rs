@@ -3,7 +3,7 @@
 //! Invariant: proleptic Gregorian, no time zone data; years before 1 are written with ` BC`.
 
 /// Days since 1970-01-01 as year, month, day. Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", civil_from_days.
-fn civil(days: i64) -> (i64, i64, i64) {
+pub fn civil(days: i64) -> (i64, i64, i64) {
     let z = days + 719_468;
     let era = z.div_euclid(146_097);
     let day_of_era = z.rem_euclid(146_097);

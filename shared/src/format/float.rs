@@ -51,7 +51,11 @@ pub fn postgres_f32(value: f32) -> String {
     if let Some(word) = special(f64::from(value), "Infinity") {
         return word;
     }
-    let size = value.abs();
+    written(value.is_sign_negative(), &inside_f32(value.abs()), 6, Fraction::AsNeeded)
+}
+
+/// The shortest digits that lie strictly inside the value's interval.
+fn inside_f32(size: f32) -> Digits {
     let mut text = format!("{size:e}");
     let even = format!("{size:.places$e}", places = places_of(&text));
     if even.parse() == Ok(size) {
@@ -64,15 +68,19 @@ pub fn postgres_f32(value: f32) -> String {
     }
     let mut digits = digits_of(&text);
     digits.digits.truncate(digits.digits.trim_end_matches('0').len().max(1));
-    written(value.is_sign_negative(), &digits, 6, Fraction::AsNeeded)
+    digits
+}
+
+/// The reals on both sides.
+fn neighbours(value: f32) -> impl Iterator<Item = f32> {
+    let bits = value.to_bits();
+    [bits.checked_sub(1), bits.checked_add(1)].into_iter().flatten().map(f32::from_bits)
 }
 
 /// The text lies half way between a real and a neighbour: such a place is a double.
 fn half_way(value: f32, text: &str) -> bool {
-    let bits = value.to_bits();
-    let neighbours = [bits.checked_sub(1), bits.checked_add(1)].into_iter().flatten().map(f32::from_bits);
     let read = text.parse::<f64>().unwrap_or(f64::NAN);
-    neighbours.map(|other| f64::midpoint(f64::from(value), f64::from(other))).any(|middle| middle == read)
+    neighbours(value).map(|other| f64::midpoint(f64::from(value), f64::from(other))).any(|middle| middle == read)
 }
 
 /// SQLite's REAL as text: `%!.15g` (src/vdbemem.c), with as many digits more as the value needs to be exact.
@@ -90,6 +98,36 @@ pub fn sqlite(value: f64) -> String {
     written(value < 0.0, &digits, 15, Fraction::Always)
 }
 
+/// DuckDB's DOUBLE: the shortest digits, fixed from 1e-4 up to 1e16, always with a fraction there.
+pub fn duckdb_f64(value: f64) -> String {
+    match duckdb_special(value) {
+        Some(word) => word.to_owned(),
+        None => written(value.is_sign_negative(), &digits_of(&shortest_f64(value.abs())), 16, Fraction::InFixed),
+    }
+}
+
+/// DuckDB's FLOAT: the shortest digits too; where those are no single nearest ones, the digits of the value as a double.
+pub fn duckdb_f32(value: f32) -> String {
+    if let Some(word) = duckdb_special(f64::from(value)) {
+        return word.to_owned();
+    }
+    let (size, wide) = (value.abs(), f64::from(value.abs()));
+    let text = format!("{size:e}");
+    let longer = format!("{wide:.places$e}", places = places_of(&text) + 1);
+    let is_tie = digits_of(&longer).digits.ends_with('5') && longer.parse() == Ok(wide);
+    let digits = if is_tie || half_way(size, &text) { shortest_f64(wide) } else { text };
+    written(value.is_sign_negative(), &digits_of(&digits), 16, Fraction::InFixed)
+}
+
+fn duckdb_special(value: f64) -> Option<&'static str> {
+    match value {
+        _ if value.is_nan() => Some("nan"),
+        f64::INFINITY => Some("inf"),
+        f64::NEG_INFINITY => Some("-inf"),
+        _ => None,
+    }
+}
+
 fn special(value: f64, infinity: &str) -> Option<String> {
     if value.is_nan() {
         return Some("NaN".to_owned());
@@ -102,6 +140,8 @@ enum Fraction {
     AsNeeded,
     /// `.0` after a whole number.
     Always,
+    /// `.0` after a whole number, but not before an exponent.
+    InFixed,
 }
 
 fn written(negative: bool, number: &Digits, fixed_below: i32, fraction: Fraction) -> String {
@@ -113,7 +153,7 @@ fn written(negative: bool, number: &Digits, fixed_below: i32, fraction: Fraction
     if !(-4..fixed_below).contains(exponent) {
         let (first, rest) = digits.split_at(1.min(digits.len()));
         out.push_str(first);
-        push_fraction(&mut out, rest, fraction);
+        push_fraction(&mut out, rest, if fraction == Fraction::InFixed { Fraction::AsNeeded } else { fraction });
         out.push('e');
         out.push(if *exponent < 0 { '-' } else { '+' });
         out.push_str(&format!("{:02}", exponent.unsigned_abs()));

@@ -2,7 +2,8 @@
 //!
 //! Invariant: no code elsewhere asks which engine it is; it asks the dialect. Start at [`Dialect`].
 //! Sources: sqlite.org/lang_expr.html, sqlite.org/lang_keywords.html; PostgreSQL manual, "Lexical Structure" and appendix C;
-//! MySQL manual, "Language Structure".
+//! MySQL manual, "Language Structure";
+//! DuckDB 1.5 itself (`duckdb_keywords()`, and its parser asked).
 
 use crate::wire::connection::EngineKind;
 
@@ -117,6 +118,26 @@ pub static DIALECTS: &[Dialect] = &[
         name_case: NameCase::Ignored,
         name_quote: '`',
         reserved: MYSQL_RESERVED,
+    },
+    Dialect {
+        kind: EngineKind::Duckdb,
+        nested_comments: false,
+        escape_strings: true,
+        backslash_strings: false,
+        hash_comments: false,
+        dollar_strings: true,
+        backtick_names: false,
+        bracket_names: false,
+        dollar_number_parameters: true,
+        parameter_marks: b"$",
+        question_parameters: true,
+        trigger_bodies: false,
+        routine_bodies: false,
+        atomic_bodies: false,
+        rule_bodies: false,
+        name_case: NameCase::Ignored,
+        name_quote: '"',
+        reserved: DUCKDB_RESERVED,
     },
 ];
 
@@ -638,13 +659,127 @@ const MYSQL_RESERVED: &[&str] = &[
     "zerofill",
 ];
 
+/// DuckDB: `duckdb_keywords()`, reserved, and reserved except as a type or function name.
+const DUCKDB_RESERVED: &[&str] = &[
+    "all",
+    "analyse",
+    "analyze",
+    "and",
+    "anti",
+    "any",
+    "array",
+    "as",
+    "asc",
+    "asof",
+    "asymmetric",
+    "at",
+    "authorization",
+    "binary",
+    "both",
+    "by",
+    "case",
+    "cast",
+    "check",
+    "collate",
+    "collation",
+    "column",
+    "columns",
+    "concurrently",
+    "constraint",
+    "create",
+    "cross",
+    "default",
+    "deferrable",
+    "desc",
+    "describe",
+    "distinct",
+    "do",
+    "else",
+    "end",
+    "except",
+    "false",
+    "fetch",
+    "for",
+    "foreign",
+    "freeze",
+    "from",
+    "full",
+    "generated",
+    "glob",
+    "group",
+    "having",
+    "ilike",
+    "in",
+    "initially",
+    "inner",
+    "intersect",
+    "into",
+    "is",
+    "isnull",
+    "join",
+    "lambda",
+    "lateral",
+    "leading",
+    "left",
+    "like",
+    "limit",
+    "map",
+    "natural",
+    "not",
+    "notnull",
+    "null",
+    "offset",
+    "on",
+    "only",
+    "or",
+    "order",
+    "outer",
+    "overlaps",
+    "pivot",
+    "pivot_longer",
+    "pivot_wider",
+    "placing",
+    "positional",
+    "primary",
+    "qualify",
+    "references",
+    "returning",
+    "right",
+    "select",
+    "semi",
+    "show",
+    "similar",
+    "some",
+    "struct",
+    "summarize",
+    "symmetric",
+    "table",
+    "tablesample",
+    "then",
+    "to",
+    "trailing",
+    "true",
+    "try_cast",
+    "union",
+    "unique",
+    "unpack",
+    "unpivot",
+    "using",
+    "variadic",
+    "verbose",
+    "when",
+    "where",
+    "window",
+    "with",
+];
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn every_engine_has_its_row_and_sorted_words() {
-        for kind in [EngineKind::Sqlite, EngineKind::Postgres, EngineKind::Mysql] {
+        for kind in [EngineKind::Sqlite, EngineKind::Postgres, EngineKind::Mysql, EngineKind::Duckdb] {
             let found = DIALECTS.iter().find(|dialect| dialect.kind == kind).unwrap();
             assert!(found.reserved.windows(2).all(|pair| pair[0] < pair[1]), "{kind:?}");
         }
@@ -669,7 +804,7 @@ mod tests {
 
     #[test]
     fn a_written_name_reads_back_as_itself() {
-        for kind in [EngineKind::Sqlite, EngineKind::Postgres, EngineKind::Mysql] {
+        for kind in [EngineKind::Sqlite, EngineKind::Postgres, EngineKind::Mysql, EngineKind::Duckdb] {
             let dialect = dialect(kind);
             for name in ["plain", "userId", "order", "a\"b", "with space", "[x]", "`q`", "ключ", "1"] {
                 assert_eq!(dialect.name_of(&dialect.write_name(name)), name, "{kind:?}");

@@ -14,6 +14,8 @@ pub enum EngineKind {
     Postgres,
     /// MySQL and MariaDB over the network.
     Mysql,
+    /// DuckDB, embedded: a database file, or a file of rows (Parquet, CSV, JSON) to read.
+    Duckdb,
 }
 
 /// How much of TLS is asked for.

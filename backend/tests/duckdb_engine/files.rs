@@ -1,0 +1,81 @@
+//! Files by their path: what opens, as what, and what is said where it does not.
+
+use super::support::{Db, connect, one, refusal};
+use shared::problem::ErrorCode;
+
+#[tokio::test]
+async fn a_file_of_rows_is_a_view_with_its_name() {
+    let parquet = Db::written("trips.parquet", "COPY (SELECT range AS a, 'x' || range AS b FROM range(3)) TO '{}'");
+    let files = [
+        parquet,
+        Db::file("trips.csv", "a,b\n0,x0\n1,x1\n2,x2\n"),
+        Db::file("trips.tsv", "a\tb\n0\tx0\n1\tx1\n2\tx2\n"),
+        Db::file("trips.ndjson", "{\"a\":0,\"b\":\"x0\"}\n{\"a\":1,\"b\":\"x1\"}\n{\"a\":2,\"b\":\"x2\"}\n"),
+        Db::file("trips.jsonl", "{\"a\":0,\"b\":\"x0\"}\n{\"a\":1,\"b\":\"x1\"}\n{\"a\":2,\"b\":\"x2\"}\n"),
+        Db::file("trips.json", "[{\"a\":0,\"b\":\"x0\"},{\"a\":1,\"b\":\"x1\"},{\"a\":2,\"b\":\"x2\"}]"),
+    ];
+    for file in files {
+        for read_only in [false, true] {
+            let mut session = connect(file.path().to_str().unwrap(), read_only).await.unwrap();
+            assert_eq!(
+                one(&mut session, "SELECT * FROM trips ORDER BY a").await,
+                [["0", "x0"], ["1", "x1"], ["2", "x2"]],
+                "{:?}",
+                file.path()
+            );
+            let catalog = session.catalog().await.unwrap();
+            assert_eq!(catalog.schemas[0].relations[0].name, "trips");
+            assert_eq!(catalog.schemas[0].relations[0].columns.len(), 2);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_name_with_marks_is_one_file() {
+    for name in ["a[1].csv", "b*.csv", "q'x (2) \"y\".csv", "größe.csv"] {
+        let file = Db::file(name, "n\n1\n");
+        let mut session = file.session().await;
+        let catalog = session.catalog().await.unwrap();
+        assert_eq!(catalog.schemas[0].relations[0].name, name.trim_end_matches(".csv"));
+        let view = name.trim_end_matches(".csv").replace('"', "\"\"");
+        assert_eq!(one(&mut session, &format!("SELECT n FROM \"{view}\"")).await, [["1"]], "{name}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_database_is_told_in_a_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    std::fs::write(at("notes.txt"), "just some notes, no rows").unwrap();
+    std::fs::write(at("rows.arrow"), "ARROW1").unwrap();
+    std::fs::write(at("broken.parquet"), "PAR1 and then nothing").unwrap();
+    for (path, words) in [
+        (at("none.duckdb"), "There is no such file"),
+        (at("notes.txt"), "no DuckDB database"),
+        (at("rows.arrow"), "convert the file to Parquet"),
+        (at("broken.parquet"), "DuckDB cannot open broken.parquet"),
+        (folder.path().to_str().unwrap().to_owned(), "is a folder"),
+        (String::new(), "Give the path"),
+    ] {
+        let problem = connect(&path, false).await.err().unwrap().problem;
+        assert_eq!(problem.code, ErrorCode::CannotOpen);
+        assert!(problem.message.contains(words) && !problem.message.contains('\n'), "{path}: {}", problem.message);
+    }
+    assert!(!folder.path().join("none.duckdb").exists());
+}
+
+#[tokio::test]
+async fn a_read_only_database_is_not_written() {
+    let db = Db::new(&["CREATE TABLE t AS SELECT 1 AS a"]);
+    let mut session = db.read_only().await;
+    for sql in ["INSERT INTO t VALUES (2)", "CREATE TABLE u(a INTEGER)", "DROP TABLE t", "WITH x AS (SELECT 1) DELETE FROM t"] {
+        let message = refusal(&mut session, sql).await.problem.message;
+        assert!(message.contains("read-only mode"), "{sql}: {message}");
+    }
+    assert_eq!(one(&mut session, "SELECT a FROM t").await, [["1"]]);
+    // One file is open once, in one way.
+    let problem = connect(db.path().to_str().unwrap(), false).await.err().unwrap().problem;
+    assert!(problem.message.contains("open only for reading"), "{}", problem.message);
+    session.close().await;
+    assert!(connect(db.path().to_str().unwrap(), false).await.is_ok());
+}
