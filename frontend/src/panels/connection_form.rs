@@ -158,7 +158,7 @@ fn is_whole(path: &str) -> bool {
 /// The port a server of this engine usually listens at.
 fn usual_port(engine: EngineKind) -> &'static str {
     match engine {
-        EngineKind::Sqlite => "",
+        EngineKind::Sqlite | EngineKind::Duckdb => "",
         EngineKind::Postgres => "5432",
         EngineKind::Mysql => "3306",
     }
