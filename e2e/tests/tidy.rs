@@ -92,7 +92,7 @@ const SINKS: &[&str] = &[
 
 const LINES_MAX: usize = 500;
 /// Tables, which may be longer.
-const TABLES: &[&str] = &["shared/src/complete/sources.rs", "shared/src/sql/outline/walk.rs"];
+const TABLES: &[&str] = &["shared/src/complete/sources.rs", "shared/src/sql/dialects/reserved.rs", "shared/src/sql/outline/walk.rs"];
 
 fn report(faults: &[String]) {
     assert!(faults.is_empty(), "\n{}\n", faults.join("\n"));

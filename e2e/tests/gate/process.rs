@@ -35,7 +35,7 @@ fn a_start_that_can_t_be_is_one_sentence() {
     assert!(serve(&["--listen", "nowhere"]).contains("ADDRESS:PORT"));
     assert!(serve(&["--listen", &address]).contains("in use"));
     assert!(serve(&["--listen", "127.0.0.1:0", "/no/such/file.sqlite"]).contains("/no/such/file.sqlite"));
-    assert!(serve(&["--listen", "127.0.0.1:0", notes.to_str().unwrap()]).contains("not a SQLite database"));
+    assert!(serve(&["--listen", "127.0.0.1:0", notes.to_str().unwrap()]).contains("is no database that Sheaf knows"));
     assert!(serve(&["--listen", "127.0.0.1:0", "oracle://x"]).contains("oracle://"));
     let store = data.path().join("sheaf.sqlite");
     std::fs::write(&store, "").unwrap();
