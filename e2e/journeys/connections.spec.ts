@@ -90,6 +90,8 @@ base("after a new start of the server the password is asked for again, and then 
 
 test("two windows with one console: what one writes comes to the other, and nothing is overwritten where both wrote", async ({ workbench: w, page, context, sheaf }) => {
   await w.write("SELECT 'first'");
+  // Another window finds what is kept, and a text is kept once the keys have rested.
+  await expect.poll(() => page.evaluate(() => Object.values(localStorage).some((kept) => kept.includes("first")))).toBe(true);
   const other = await context.newPage();
   await other.goto(sheaf.origin);
   const v = new Workbench(other);
