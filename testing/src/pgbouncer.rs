@@ -36,7 +36,7 @@ impl PgBouncer {
         give(&path);
         let mut server = as_user(program.as_ref());
         server.arg(&path);
-        let keeper = Keeper::start(&folder, &server, "QUIT", "process up");
+        let keeper = Keeper::start(&folder, &server, "TERM", "process up");
         Self { port, _keeper: keeper }
     }
 }
