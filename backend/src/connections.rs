@@ -1,7 +1,7 @@
-//! The connections of this server: saved ones from the store, temporary ones from the command line, the sample; and their passwords,
+//! The connections of this server: saved ones from the store, temporary ones from the command line, the sample; and their secrets,
 //! which live in memory only.
 //!
-//! Invariant: the only place that joins a connection's fields with its secret, as a `Target`; every change is checked by [`validate`]
+//! Invariant: the only place that joins a connection's fields with its secrets, as a `Target`; every change is checked by [`validate`]
 //! and written to the store before it is seen.
 
 pub mod input;
@@ -9,13 +9,14 @@ pub mod source;
 pub mod validate;
 
 use crate::engine::sqlite::own;
-use crate::engine::{Password, Target};
+use crate::engine::Target;
 use crate::error;
 use crate::store::Store;
-use input::{Change, PasswordChange};
+use input::{Change, SecretChange};
 use shared::ids::ConnectionId;
 use shared::problem::{ErrorCode, Problem};
-use shared::wire::connection::{Connection, ConnectionFields, ConnectionInput, EngineKind, TlsMode};
+use shared::wire::connection::{Connection, ConnectionFields, ConnectionInput, EngineKind, Tls, TlsMode};
+use shared::wire::secrets::{SecretKind, Secrets};
 use std::path::Path;
 use tokio::sync::{RwLock, watch};
 
@@ -24,10 +25,10 @@ use tokio::sync::{RwLock, watch};
 pub struct Temporary {
     /// Stable for the same source, so that a browser finds its consoles again after a restart.
     pub id: ConnectionId,
-    /// Everything but the secret.
+    /// Everything but the secrets.
     pub fields: ConnectionFields,
-    /// The secret, if the command line had one.
-    pub password: Option<Password>,
+    /// The secrets, if the command line had any.
+    pub secrets: Secrets,
     /// Where what it names is still being made: becomes some when it is done or has failed.
     pub making: Option<watch::Receiver<Option<Result<(), String>>>>,
 }
@@ -51,7 +52,7 @@ impl Connections {
         own::note(&data.join(crate::store::FILE_NAME));
         let saved = store.connections().await?;
         let temporary = temporary.into_iter().map(|of| Entry { of, saved: false });
-        let saved = saved.into_iter().map(|(id, fields)| Entry { of: Temporary { id, fields, password: None, making: None }, saved: true });
+        let saved = saved.into_iter().map(|(id, fields)| Entry { of: Temporary { id, fields, secrets: Secrets::default(), making: None }, saved: true });
         Ok(Self { store, entries: RwLock::new(temporary.chain(saved).collect()) })
     }
 
@@ -66,8 +67,8 @@ impl Connections {
         let id = ConnectionId(crate::access::secret::random_id().map_err(|e| error::fault("a new id", &e))?);
         let mut entries = self.entries.write().await;
         self.store.save_connection(&id, &target.fields, now).await?;
-        entries
-            .push(Entry { of: Temporary { id: id.clone(), fields: target.fields, password: target.password, making: None }, saved: true });
+        let of = Temporary { id: id.clone(), fields: target.fields, secrets: target.secrets, making: None };
+        entries.push(Entry { of, saved: true });
         Ok(id)
     }
 
@@ -79,9 +80,9 @@ impl Connections {
         if entry.saved {
             self.store.save_connection(id, &target.fields, now).await?;
         }
-        let leads_elsewhere = leads_elsewhere(&entry.of.fields, &target.fields) || entry.of.password != target.password;
+        let leads_elsewhere = leads_elsewhere(&entry.of.fields, &target.fields) || entry.of.secrets != target.secrets;
         entry.of.fields = target.fields;
-        entry.of.password = target.password;
+        entry.of.secrets = target.secrets;
         Ok(leads_elsewhere)
     }
 
@@ -96,7 +97,7 @@ impl Connections {
         Ok(())
     }
 
-    /// Where one leads, with its secret. Waits where the file is still being made.
+    /// Where one leads, with its secrets. Waits where the file is still being made.
     pub async fn target(&self, id: &ConnectionId) -> Result<Target, Problem> {
         let entry = self.entry(id).await?;
         if let Some(mut making) = entry.of.making {
@@ -106,7 +107,7 @@ impl Connections {
             }
         }
         Self::check_not_own(&entry.of.fields)?;
-        Ok(Target { fields: entry.of.fields, password: entry.of.password })
+        Ok(Target::new(entry.of.fields, entry.of.secrets))
     }
 
     /// Where one would lead after a change that is not made yet.
@@ -117,9 +118,9 @@ impl Connections {
 
     /// Where fields that are not saved lead.
     pub fn unsaved(&self, input: ConnectionInput) -> Result<Target, Problem> {
-        validate::check(&input.fields, input.password.is_some())?;
+        validate::check(&input.fields, &input.secrets)?;
         Self::check_not_own(&input.fields)?;
-        Ok(Target { fields: input.fields, password: input.password.map(Password) })
+        Ok(Target::new(input.fields, input.secrets))
     }
 
     async fn entry(&self, id: &ConnectionId) -> Result<Entry, Problem> {
@@ -128,16 +129,23 @@ impl Connections {
 
     fn changed(&self, entry: &Entry, change: &Change) -> Result<Target, Problem> {
         let fields = change.apply_to(&entry.of.fields)?;
-        let password = match &change.password {
-            PasswordChange::Set(password) => Some(Password(password.clone())),
-            PasswordChange::Drop => None,
-            // Otherwise whoever may edit a connection could send its password to a server of his own.
-            PasswordChange::Keep if goes_to_another_server(&entry.of.fields, &fields) => None,
-            PasswordChange::Keep => entry.of.password.clone(),
-        };
-        validate::check(&fields, password.is_some())?;
+        // Otherwise whoever may edit a connection could send its secrets to a server of his own.
+        let stays = !goes_another_way(&entry.of.fields, &fields);
+        let mut secrets = Secrets::default();
+        for kind in SecretKind::ALL {
+            let kept = || entry.of.secrets.get(kind).filter(|_| stays && has_use_for(&fields, kind)).cloned();
+            secrets.set(
+                kind,
+                match change.secret(kind) {
+                    SecretChange::Set(secret) => Some(secret),
+                    SecretChange::Drop => None,
+                    SecretChange::Keep => kept(),
+                },
+            );
+        }
+        validate::check(&fields, &secrets)?;
         Self::check_not_own(&fields)?;
-        Ok(Target { fields, password })
+        Ok(Target::new(fields, secrets))
     }
 
     /// Sheaf's own files are never a database to work on.
@@ -154,7 +162,7 @@ fn describe(entry: &Entry) -> Connection {
         id: entry.of.id.clone(),
         fields: entry.of.fields.clone(),
         temporary: !entry.saved,
-        has_password: entry.of.password.is_some(),
+        held: entry.of.secrets.held(),
     }
 }
 
@@ -166,7 +174,8 @@ fn tls_mode(fields: &ConnectionFields) -> TlsMode {
     fields.tls.as_ref().map_or(TlsMode::Off, |tls| tls.mode)
 }
 
-fn goes_to_another_server(before: &ConnectionFields, after: &ConnectionFields) -> bool {
+/// Whoever answers at its end may be another one.
+fn goes_another_way(before: &ConnectionFields, after: &ConnectionFields) -> bool {
     let ca = |fields: &ConnectionFields| fields.tls.as_ref().and_then(|tls| tls.ca.clone());
     before.engine != after.engine
         || before.host != after.host
@@ -175,8 +184,21 @@ fn goes_to_another_server(before: &ConnectionFields, after: &ConnectionFields) -
         || ca(before) != ca(after)
 }
 
+/// A secret that nothing asks for is not kept.
+fn has_use_for(fields: &ConnectionFields, kind: SecretKind) -> bool {
+    match kind {
+        SecretKind::Password => true,
+        SecretKind::TlsKey => certificate(fields).is_some(),
+    }
+}
+
+fn certificate(fields: &ConnectionFields) -> Option<&str> {
+    fields.tls.as_ref().and_then(|tls: &Tls| tls.certificate.as_deref())
+}
+
 fn leads_elsewhere(before: &ConnectionFields, after: &ConnectionFields) -> bool {
-    goes_to_another_server(before, after)
+    goes_another_way(before, after)
+        || certificate(before) != certificate(after)
         || before.path != after.path
         || before.database != after.database
         || before.user != after.user

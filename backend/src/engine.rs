@@ -20,6 +20,7 @@ use shared::problem::{ErrorCode, Problem};
 use shared::wire::catalog::Catalog;
 use shared::wire::connection::{ConnectionFields, EngineKind};
 use shared::wire::run::Notice;
+use shared::wire::secrets::Secrets;
 use std::sync::Arc;
 
 /// The table of engines.
@@ -47,22 +48,19 @@ pub enum Param {
     Text(String),
 }
 
-/// Where to connect: a connection's fields and its secret.
-#[derive(Clone)]
+/// Where to connect: a connection's fields and its secrets.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Target {
-    /// Everything but the secret.
+    /// Everything but the secrets.
     pub fields: ConnectionFields,
-    /// The secret, never printed.
-    pub password: Option<Password>,
+    /// The secrets, never printed.
+    pub secrets: Secrets,
 }
 
-/// A password that prints as `[redacted]`.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Password(pub String);
-
-impl std::fmt::Debug for Password {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("[redacted]")
+impl Target {
+    /// Of fields and secrets.
+    pub fn new(fields: ConnectionFields, secrets: Secrets) -> Self {
+        Self { fields, secrets }
     }
 }
 
@@ -190,6 +188,13 @@ impl EngineError {
     /// No session came to be, or it broke before the statement left.
     pub fn not_sent(code: ErrorCode, message: impl Into<String>) -> Self {
         Self { problem: Problem::new(code, message), fate: Fate::NotSent, cancelled: false }
+    }
+
+    /// The same, about a field of the connection.
+    #[must_use]
+    pub fn about(mut self, field: &str) -> Self {
+        self.problem = self.problem.about(field);
+        self
     }
 
     /// The link broke after the statement left.

@@ -74,6 +74,9 @@ pub struct Problem {
     /// The console's open transaction has failed with it and takes nothing but its end (PostgreSQL).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub transaction_failed: bool,
+    /// The field of a connection that it is about, where it is about one: `host`, `tls.certificate`, `tls_key`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub field: Option<String>,
     /// When another try may succeed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<u64>,
@@ -93,9 +96,17 @@ impl Problem {
             hint: None,
             sqlstate: None,
             transaction_failed: false,
+            field: None,
             retry_after_ms: None,
             request_id: None,
         }
+    }
+
+    /// The same, about a field of a connection.
+    #[must_use]
+    pub fn about(mut self, field: impl Into<String>) -> Self {
+        self.field = Some(field.into());
+        self
     }
 }
 

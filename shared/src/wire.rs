@@ -5,4 +5,5 @@
 pub mod catalog;
 pub mod connection;
 pub mod run;
+pub mod secrets;
 pub mod sign_in;

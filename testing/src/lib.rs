@@ -4,6 +4,7 @@
 //! its own, and ends with the process that started it, however that ends. A new kind of server is one file beside [`postgres`], on [`keeper`].
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)] // A panic is a test's report.
 
+pub mod certificates;
 pub mod keeper;
 pub mod mariadb;
 pub mod pgbouncer;

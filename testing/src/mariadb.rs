@@ -1,12 +1,13 @@
 //! A disposable MariaDB server: made, started and stopped by the tests.
 
-use crate::keeper::{Keeper, as_user, folder, free_port, give, run};
+use crate::certificates;
+use crate::keeper::{Keeper, as_user, folder, free_port, run};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-/// Password of `native_user`, `tls_user` (only over TLS) and `reader` (who may only read `shop`); `root` needs none.
+/// Password of `native_user`, `tls_user` (only over TLS), `cert_user` (only with a certificate) and `reader` (who may only read `shop`); `root` needs none.
 pub const PASSWORD: &str = "pä55 word";
 
 /// One running server.
@@ -45,7 +46,7 @@ impl Mariadb {
         install.args(["--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve"]);
         install.arg(format!("--datadir={}", data.display()));
         run(&mut install);
-        let has_tls = certificates(&folder);
+        let has_tls = certificates::make(&folder);
         let port = free_port();
         let keeper = Keeper::start(&folder, &server(&folder, &data, port, has_tls), "TERM", "ready for connections");
         let server = Self { folder, port, keeper };
@@ -77,7 +78,7 @@ impl Mariadb {
 
     /// The authority's certificate, if this machine could make one.
     pub fn authority(&self) -> Option<String> {
-        std::fs::read_to_string(self.folder.join("ca.crt")).ok()
+        certificates::read(&self.folder, "ca.crt")
     }
 
     /// Ends the server, and waits until it is gone.
@@ -94,7 +95,7 @@ impl Mariadb {
 fn server(folder: &Path, data: &Path, port: u16, has_tls: bool) -> Command {
     let mut server = as_user(&program("mariadbd"));
     server.args(["--no-defaults", "--bind-address=127.0.0.1", "--skip-name-resolve", "--innodb-flush-log-at-trx-commit=0"]);
-    server.args(["--innodb-buffer-pool-size=64M", "--max-connections=80", "--plugin-maturity=experimental", "--default-time-zone=+02:00"]);
+    server.args(["--innodb-buffer-pool-size=64M", "--max-connections=80", "--max-allowed-packet=128M", "--plugin-maturity=experimental", "--default-time-zone=+02:00"]);
     for (option, value) in [("datadir", data.to_owned()), ("socket", folder.join("socket")), ("pid-file", folder.join("pid"))] {
         server.arg(format!("--{option}={}", value.display()));
     }
@@ -110,27 +111,8 @@ fn server(folder: &Path, data: &Path, port: u16, has_tls: bool) -> Command {
 const SET_UP: &str = "CREATE DATABASE shop;
 CREATE USER native_user IDENTIFIED BY 'pä55 word';
 CREATE USER tls_user IDENTIFIED BY 'pä55 word' REQUIRE SSL;
+CREATE USER cert_user IDENTIFIED BY 'pä55 word' REQUIRE X509;
 CREATE USER reader IDENTIFIED BY 'pä55 word';
-GRANT ALL ON shop.* TO native_user, tls_user;
+GRANT ALL ON shop.* TO native_user, tls_user, cert_user;
 GRANT SELECT ON shop.* TO reader;
 ";
-
-/// An authority, and a certificate of it for the name `localhost`, not for the address. False where there is no `openssl`.
-fn certificates(folder: &Path) -> bool {
-    if Command::new("openssl").arg("version").output().is_err() {
-        return false;
-    }
-    let openssl = |arguments: &str| run(Command::new("openssl").args(arguments.split(' ')));
-    let at = |name: &str| folder.join(name).display().to_string();
-    std::fs::write(folder.join("leaf.ext"), "subjectAltName=DNS:localhost\nbasicConstraints=CA:FALSE\n").unwrap();
-    let key = "-newkey rsa:2048 -nodes";
-    openssl(&format!("req -x509 {key} -days 30 -subj /CN=authority -keyout {} -out {}", at("ca.key"), at("ca.crt")));
-    openssl(&format!("req -new {key} -subj /CN=localhost -keyout {} -out {}", at("server.key"), at("leaf.csr")));
-    let signer = format!("-CA {} -CAkey {} -CAcreateserial", at("ca.crt"), at("ca.key"));
-    openssl(&format!("x509 -req -days 30 -in {} {signer} -extfile {} -out {}", at("leaf.csr"), at("leaf.ext"), at("server.crt")));
-    run(Command::new("chmod").args(["600", &at("server.key")]));
-    for file in ["server.key", "server.crt", "ca.crt"] {
-        give(&folder.join(file));
-    }
-    true
-}

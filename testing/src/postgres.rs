@@ -1,13 +1,14 @@
 //! Disposable PostgreSQL clusters: made, started and stopped by the tests, one for each version found.
 
-use crate::keeper::{Keeper, as_user, folder, free_port, give, run};
+use crate::certificates;
+use crate::keeper::{Keeper, as_user, folder, free_port, run};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
 /// Roles of every cluster besides the superuser `postgres` and `writer`, who may make tables (both trusted); `md5_user` and `scram_user` have the password [`PASSWORD`],
-/// and so has `clear_user`, who sends it in the clear.
+/// and so have `clear_user`, who sends it in the clear, and `cert_user`, who needs a certificate of his name besides. `named_user` has no certificate of his name.
 pub const PASSWORD: &str = "pä55 word";
 
 /// A user who needs [`PASSWORD`] to get in.
@@ -59,7 +60,7 @@ impl Cluster {
         initdb.args(["--no-sync", "--auth=trust", "--username=postgres", "--encoding=UTF8", "--locale=C", "-D"]).arg(&data);
         run(&mut initdb);
         std::fs::write(data.join("pg_hba.conf"), HBA).unwrap();
-        let has_tls = certificates(&folder);
+        let has_tls = certificates::make(&folder);
         let port = free_port();
         let keeper = Keeper::start(&folder, &server(&folder, &data, bin, port, has_tls), "QUIT", "ready to accept connections");
         let cluster = Self { bin: bin.to_owned(), folder, port, keeper };
@@ -81,7 +82,7 @@ impl Cluster {
 
     /// The authority's certificate, if this machine could make one.
     pub fn authority(&self) -> Option<String> {
-        std::fs::read_to_string(self.folder.join("ca.crt")).ok()
+        certificates::read(&self.folder, "ca.crt")
     }
 
     /// Ends the server at once, as a crash would.
@@ -102,7 +103,7 @@ fn server(folder: &Path, data: &Path, bin: &Path, port: u16, has_tls: bool) -> C
         server.args(["-c", setting]);
     }
     if has_tls {
-        for (setting, file) in [("ssl_cert_file", "server.crt"), ("ssl_key_file", "server.key")] {
+        for (setting, file) in [("ssl_cert_file", "server.crt"), ("ssl_key_file", "server.key"), ("ssl_ca_file", "ca.crt")] {
             server.arg("-c").arg(format!("{setting}={}", folder.join(file).display()));
         }
         server.args(["-c", "ssl=on"]);
@@ -115,6 +116,9 @@ host all scram_user 127.0.0.1/32 scram-sha-256
 host all md5_user 127.0.0.1/32 md5
 host all clear_user 127.0.0.1/32 password
 host all nobody_user 127.0.0.1/32 reject
+hostssl all cert_user 127.0.0.1/32 scram-sha-256 clientcert=verify-full
+hostssl all named_user 127.0.0.1/32 trust clientcert=verify-full
+host all cert_user 127.0.0.1/32 reject
 hostssl all tls_user 127.0.0.1/32 scram-sha-256
 host all tls_user 127.0.0.1/32 reject
 host all all 127.0.0.1/32 trust
@@ -125,26 +129,9 @@ CREATE ROLE md5_user LOGIN PASSWORD 'pä55 word';
 SET password_encryption = 'scram-sha-256';
 CREATE ROLE scram_user LOGIN PASSWORD 'pä55 word';
 CREATE ROLE tls_user LOGIN PASSWORD 'pä55 word';
+CREATE ROLE cert_user LOGIN PASSWORD 'pä55 word';
+CREATE ROLE named_user LOGIN;
 CREATE ROLE clear_user LOGIN PASSWORD 'pä55 word';
 CREATE ROLE writer LOGIN;
 GRANT CREATE ON SCHEMA public TO writer;
 ";
-
-/// An authority, and a certificate of it for the name `localhost`, not for the address. False where there is no `openssl`.
-fn certificates(folder: &Path) -> bool {
-    if Command::new("openssl").arg("version").output().is_err() {
-        return false;
-    }
-    let openssl = |arguments: &str| run(Command::new("openssl").args(arguments.split(' ')).env("D", folder));
-    let at = |name: &str| folder.join(name).display().to_string();
-    std::fs::write(folder.join("leaf.ext"), "subjectAltName=DNS:localhost\nbasicConstraints=CA:FALSE\n").unwrap();
-    let key = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes";
-    openssl(&format!("req -x509 {key} -days 30 -subj /CN=authority -keyout {} -out {}", at("ca.key"), at("ca.crt")));
-    openssl(&format!("req -new {key} -subj /CN=localhost -keyout {} -out {}", at("server.key"), at("leaf.csr")));
-    let signer = format!("-CA {} -CAkey {} -CAcreateserial", at("ca.crt"), at("ca.key"));
-    openssl(&format!("x509 -req -days 30 -in {} {signer} -extfile {} -out {}", at("leaf.csr"), at("leaf.ext"), at("server.crt")));
-    run(Command::new("chmod").args(["600", &at("server.key")]));
-    give(&folder.join("server.key"));
-    give(&folder.join("server.crt"));
-    true
-}

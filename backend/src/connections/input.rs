@@ -5,38 +5,45 @@
 use serde_json::{Map, Value};
 use shared::problem::{ErrorCode, Problem};
 use shared::wire::connection::{ConnectionFields, ConnectionInput};
+use shared::wire::secrets::{Secret, SecretKind, Secrets};
 
-/// Every field a connection may have in a request.
-pub const FIELDS: [&str; 11] = ["name", "engine", "path", "host", "port", "database", "user", "tls", "read_only", "color", "password"];
+/// Every field a connection may have in a request, beside its secrets.
+pub const FIELDS: [&str; 10] = ["name", "engine", "path", "host", "port", "database", "user", "tls", "read_only", "color"];
+
+/// Those, and the names of the secrets.
+fn names() -> impl Iterator<Item = &'static str> {
+    FIELDS.into_iter().chain(SecretKind::ALL.map(SecretKind::name))
+}
 
 /// A whole connection.
 pub fn read_whole(mut object: Map<String, Value>) -> Result<ConnectionInput, Problem> {
     check_names(&object)?;
     check_ranges(&object)?;
-    let password = match read_password(&mut object)? {
-        PasswordChange::Set(password) => Some(password),
-        PasswordChange::Keep | PasswordChange::Drop => None,
-    };
-    Ok(ConnectionInput { fields: fields_of(object)?, password })
+    let mut secrets = Secrets::default();
+    for (kind, change) in read_secrets(&mut object)? {
+        if let SecretChange::Set(secret) = change {
+            secrets.set(kind, Some(secret));
+        }
+    }
+    Ok(ConnectionInput { fields: fields_of(object)?, secrets })
 }
 
-/// What becomes of the password.
-#[derive(Clone, PartialEq, Eq)]
-pub enum PasswordChange {
-    /// Absent or empty: as before, if it still goes to the same server.
+/// What becomes of a secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SecretChange {
+    /// Absent or empty: as before, if it still goes to the same server by the same way.
     Keep,
     /// `null`.
     Drop,
     /// A text.
-    Set(String),
+    Set(Secret),
 }
 
 /// Some fields of a connection, to be changed; `null` removes one.
 #[derive(Clone)]
 pub struct Change {
     fields: Map<String, Value>,
-    /// What becomes of the password.
-    pub password: PasswordChange,
+    secrets: Vec<(SecretKind, SecretChange)>,
 }
 
 impl Change {
@@ -44,8 +51,13 @@ impl Change {
     pub fn read(mut object: Map<String, Value>) -> Result<Self, Problem> {
         check_names(&object)?;
         check_ranges(&object)?;
-        let password = read_password(&mut object)?;
-        Ok(Self { fields: object, password })
+        let secrets = read_secrets(&mut object)?;
+        Ok(Self { fields: object, secrets })
+    }
+
+    /// What becomes of one secret.
+    pub fn secret(&self, kind: SecretKind) -> SecretChange {
+        self.secrets.iter().find(|(of, _)| *of == kind).map_or(SecretChange::Keep, |(_, change)| change.clone())
     }
 
     /// The fields after the change.
@@ -63,8 +75,11 @@ impl Change {
 }
 
 fn check_names(object: &Map<String, Value>) -> Result<(), Problem> {
-    match object.keys().find(|name| !FIELDS.contains(&name.as_str())) {
-        Some(name) => Err(invalid(format!("A connection has no field `{name}`; it may have {}.", FIELDS.join(", ")))),
+    match object.keys().find(|name| !names().any(|known| known == name.as_str())) {
+        Some(name) => {
+            let known = names().collect::<Vec<_>>().join(", ");
+            Err(invalid(format!("A connection has no field `{name}`; it may have {known}.")))
+        }
         None => Ok(()),
     }
 }
@@ -79,14 +94,16 @@ fn check_ranges(object: &Map<String, Value>) -> Result<(), Problem> {
     whole("color", 0, 7)
 }
 
-fn read_password(object: &mut Map<String, Value>) -> Result<PasswordChange, Problem> {
-    match object.remove("password") {
-        None => Ok(PasswordChange::Keep),
-        Some(Value::Null) => Ok(PasswordChange::Drop),
-        Some(Value::String(text)) if text.is_empty() => Ok(PasswordChange::Keep),
-        Some(Value::String(text)) => Ok(PasswordChange::Set(text)),
-        Some(_) => Err(invalid("The field `password` must be a text.")),
-    }
+/// Takes the secrets out, so that nothing else sees them.
+fn read_secrets(object: &mut Map<String, Value>) -> Result<Vec<(SecretKind, SecretChange)>, Problem> {
+    let read = |kind: SecretKind| match object.remove(kind.name()) {
+        None => Ok((kind, SecretChange::Keep)),
+        Some(Value::Null) => Ok((kind, SecretChange::Drop)),
+        Some(Value::String(text)) if text.is_empty() => Ok((kind, SecretChange::Keep)),
+        Some(Value::String(text)) => Ok((kind, SecretChange::Set(Secret::new(text)))),
+        Some(_) => Err(invalid(format!("The field `{}` must be a text.", kind.name())).about(kind.name())),
+    };
+    SecretKind::ALL.into_iter().map(read).collect()
 }
 
 fn fields_of(object: Map<String, Value>) -> Result<ConnectionFields, Problem> {
@@ -116,17 +133,19 @@ mod tests {
             port: Some(1),
             database: Some("d".to_owned()),
             user: Some("u".to_owned()),
-            tls: Some(Tls { mode: TlsMode::Off, ca: None }),
+            tls: Some(Tls::new(TlsMode::Off)),
             read_only: true,
             color: Some(0),
         };
-        ConnectionInput { fields, password: Some("s".to_owned()) }
+        let mut secrets = Secrets::default();
+        SecretKind::ALL.into_iter().for_each(|kind| secrets.set(kind, Some(Secret::new("s"))));
+        ConnectionInput { fields, secrets }
     }
 
     #[test]
     fn the_names_are_those_of_the_wire_type() {
         let of_type = object(serde_json::to_value(whole()).unwrap());
-        let (mut left, mut right) = (of_type.keys().map(String::as_str).collect::<Vec<_>>(), FIELDS.to_vec());
+        let (mut left, mut right) = (of_type.keys().map(String::as_str).collect::<Vec<_>>(), names().collect::<Vec<_>>());
         left.sort_unstable();
         right.sort_unstable();
         assert_eq!(left, right);
@@ -166,8 +185,11 @@ mod tests {
         let change = Change::read(object(json!({"name": "m", "user": null, "password": ""}))).unwrap();
         let after = change.apply_to(&before).unwrap();
         assert_eq!(after, ConnectionFields { name: "m".to_owned(), user: None, ..before });
-        assert!(change.password == PasswordChange::Keep);
-        assert!(Change::read(object(json!({"password": null}))).unwrap().password == PasswordChange::Drop);
-        assert!(Change::read(object(json!({"password": 1}))).is_err());
+        for kind in SecretKind::ALL {
+            assert_eq!(change.secret(kind), SecretChange::Keep);
+            assert_eq!(Change::read(object(json!({kind.name(): null}))).unwrap().secret(kind), SecretChange::Drop);
+            let told = Change::read(object(json!({kind.name(): 1}))).err().unwrap();
+            assert_eq!(told.field.as_deref(), Some(kind.name()));
+        }
     }
 }

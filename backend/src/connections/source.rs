@@ -4,9 +4,10 @@ use super::Temporary;
 use super::validate;
 use crate::access::secret::SecretHash;
 use crate::engine::sqlite::own;
-use crate::engine::{Password, duckdb};
+use crate::engine::duckdb;
 use shared::ids::ConnectionId;
 use shared::wire::connection::{ConnectionFields, EngineKind, Tls, TlsMode};
+use shared::wire::secrets::{Secret, Secrets};
 use std::path::Path;
 use tokio::sync::watch;
 use url::Url;
@@ -16,24 +17,24 @@ const SQLITE_MAGIC: &[u8] = b"SQLite format 3\0";
 
 /// Reads one argument, for a server on the data folder `data`; the `Err` is one sentence for the terminal.
 pub fn read(argument: &str, data: &Path) -> Result<Temporary, String> {
-    let (fields, password) = match argument.split_once("://") {
+    let (fields, secrets) = match argument.split_once("://") {
         Some((scheme @ ("postgres" | "postgresql"), _)) => read_server(argument, scheme, EngineKind::Postgres)?,
         Some((scheme @ ("mysql" | "mariadb"), _)) => read_server(argument, scheme, EngineKind::Mysql)?,
         Some((scheme, _)) => {
             return Err(format!("{scheme}:// is not supported yet; a file of SQLite, a postgres:// or a mysql:// URL is."));
         }
-        None => (read_file(Path::new(argument), data)?, None),
+        None => (read_file(Path::new(argument), data)?, Secrets::default()),
     };
-    validate::check(&fields, password.is_some()).map_err(|problem| problem.message)?;
+    validate::check(&fields, &secrets).map_err(|problem| problem.message)?;
     let id = ConnectionId(format!("temporary-{:.16}", SecretHash::of(&identity(&fields)).hex()));
-    Ok(Temporary { id, fields, password, making: None })
+    Ok(Temporary { id, fields, secrets, making: None })
 }
 
 /// The sample database, which may still be being made.
 pub fn sample(path: &Path, making: watch::Receiver<Option<Result<(), String>>>) -> Temporary {
     let path = Some(path.to_string_lossy().into_owned());
     let fields = ConnectionFields { path, ..ConnectionFields::new("Sample shop", EngineKind::Sqlite) };
-    Temporary { id: ConnectionId("sample".to_owned()), fields, password: None, making: Some(making) }
+    Temporary { id: ConnectionId("sample".to_owned()), fields, secrets: Secrets::default(), making: Some(making) }
 }
 
 /// What makes two sources the same; without the secret.
@@ -69,7 +70,7 @@ fn read_file(path: &Path, data: &Path) -> Result<ConnectionFields, String> {
     Ok(ConnectionFields { path: Some(text.to_owned()), ..ConnectionFields::new(name, engine) })
 }
 
-fn read_server(argument: &str, scheme: &str, engine: EngineKind) -> Result<(ConnectionFields, Option<Password>), String> {
+fn read_server(argument: &str, scheme: &str, engine: EngineKind) -> Result<(ConnectionFields, Secrets), String> {
     // The argument itself is never shown: it may have a password in it.
     let url = Url::parse(argument).map_err(|error| format!("The {scheme}:// URL can't be read: {error}."))?;
     let part = |text: &str| decode(text).ok_or_else(|| format!("The {scheme}:// URL has a part that is not in UTF-8."));
@@ -97,7 +98,7 @@ fn read_server(argument: &str, scheme: &str, engine: EngineKind) -> Result<(Conn
         tls,
         ..ConnectionFields::new(name, engine)
     };
-    Ok((fields, password.map(Password)))
+    Ok((fields, Secrets { password: password.map(Secret::new), ..Secrets::default() }))
 }
 
 fn read_tls(mode: &str) -> Result<Option<Tls>, String> {
@@ -108,7 +109,7 @@ fn read_tls(mode: &str) -> Result<Option<Tls>, String> {
         "verify-full" => TlsMode::VerifyName,
         _ => return Err("The setting `sslmode` may be disable, require, verify-ca or verify-full.".to_owned()),
     };
-    Ok(Some(Tls { mode, ca: None }))
+    Ok(Some(Tls::new(mode)))
 }
 
 /// By the words of MySQL's own client.
@@ -149,7 +150,7 @@ mod tests {
     #[test]
     fn a_postgres_url_becomes_fields() {
         let read = read("postgres://ann:p%40ss%2F@db.example:5433/sh%20op?sslmode=verify-full").unwrap();
-        assert_eq!(read.password, Some(Password("p@ss/".to_owned())));
+        assert_eq!(read.secrets.password, Some(Secret::new("p@ss/")));
         let fields = read.fields;
         assert_eq!((fields.host.as_deref(), fields.port), (Some("db.example"), Some(5433)));
         assert_eq!((fields.database.as_deref(), fields.user.as_deref()), (Some("sh op"), Some("ann")));

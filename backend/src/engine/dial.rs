@@ -4,8 +4,12 @@
 //! Start at [`Address::open`]; TLS is put on an open link by [`tls::client`].
 
 pub mod own;
+pub mod policy;
 pub mod tls;
 
+use crate::engine::EngineError;
+use policy::Mode;
+use shared::problem::ErrorCode;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -52,6 +56,27 @@ pub enum DialError {
         /// What was wrong.
         reason: String,
     },
+    /// Our own certificate or its key is not usable.
+    #[error("{0}")]
+    Identity(tls::identity::Fault),
+    /// The server does not take our certificate.
+    #[error("{0}")]
+    Refusal(&'static str),
+}
+
+impl From<DialError> for EngineError {
+    fn from(error: DialError) -> Self {
+        let told = |code| Self::not_sent(code, error.to_string());
+        match &error {
+            DialError::Identity(fault) => {
+                let code = if *fault == tls::identity::Fault::NoKey { ErrorCode::PasswordNeeded } else { ErrorCode::ConnectFailed };
+                told(code).about(fault.field())
+            }
+            DialError::Refusal(_) => told(ErrorCode::ConnectFailed).about("tls.certificate"),
+            DialError::NoAddress { .. } | DialError::Refused { .. } => told(ErrorCode::ConnectFailed).about("host"),
+            DialError::NoAnswer { .. } | DialError::Tls { .. } => told(ErrorCode::ConnectFailed),
+        }
+    }
 }
 
 /// Where a server listens.
@@ -71,21 +96,23 @@ pub enum Address {
 impl Address {
     /// Connects, without TLS.
     pub async fn open(&self) -> Result<Link, DialError> {
-        match self {
-            Self::Socket(path) => {
-                let no_answer = |source| DialError::NoAnswer { place: path.display().to_string(), source };
-                Ok(Box::new(UnixStream::connect(path).await.map_err(no_answer)?))
-            }
-            Self::Net { host, port } => Ok(Box::new(open_tcp(host, *port, RECEIVE_WINDOW_BYTES).await?)),
-        }
+        self.open_in(Mode::Local, RECEIVE_WINDOW_BYTES).await
     }
 
     /// The same with a receive window of its own, before the system doubles it: for protocols in which the server sends on until
     /// nobody takes it. A Unix socket has none; the sender's buffer bounds it.
     pub async fn open_narrow(&self, window: u32) -> Result<Link, DialError> {
+        self.open_in(Mode::Local, window).await
+    }
+
+    /// The same as a server of that mode does it.
+    pub async fn open_in(&self, mode: Mode, window: u32) -> Result<Link, DialError> {
         match self {
-            Self::Socket(_) => self.open().await,
-            Self::Net { host, port } => Ok(Box::new(open_tcp(host, *port, window).await?)),
+            Self::Socket(path) => {
+                let no_answer = |source| DialError::NoAnswer { place: path.display().to_string(), source };
+                Ok(Box::new(UnixStream::connect(path).await.map_err(no_answer)?))
+            }
+            Self::Net { host, port } => Ok(Box::new(open_tcp(host, *port, mode, window).await?)),
         }
     }
 
@@ -98,11 +125,14 @@ impl Address {
     }
 }
 
-async fn open_tcp(host: &str, port: u16, window: u32) -> Result<TcpStream, DialError> {
+async fn open_tcp(host: &str, port: u16, mode: Mode, window: u32) -> Result<TcpStream, DialError> {
     let no_address = |reason: String| DialError::NoAddress { host: host.to_owned(), reason };
     let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
-    let addresses: Vec<SocketAddr> = lookup_host((bare, port)).await.map_err(|error| no_address(error.to_string()))?.collect();
-    if let Some(refused) = addresses.iter().find(|address| is_refused(address.ip()) || own::is_own(address)) {
+    let addresses: Vec<SocketAddr> = match policy::literal(bare) {
+        Some(address) => vec![(address, port).into()],
+        None => lookup_host((bare, port)).await.map_err(|error| no_address(error.to_string()))?.collect(),
+    };
+    if let Some(refused) = addresses.iter().find(|address| policy::refuses(address.ip(), mode) || own::is_own(address)) {
         return Err(DialError::Refused { address: refused.ip() });
     }
     let mut last = no_address("the name is empty".to_owned());
@@ -133,34 +163,4 @@ fn settle(stream: &TcpStream) {
     let _ = stream.set_nodelay(true);
     let keepalive = socket2::TcpKeepalive::new().with_time(Duration::from_secs(10)).with_interval(Duration::from_secs(5)).with_retries(3);
     let _ = socket2::SockRef::from(stream).set_tcp_keepalive(&keepalive);
-}
-
-/// Addresses that are refused in every mode: of no host, of many hosts, and the clouds' metadata services.
-fn is_refused(address: IpAddr) -> bool {
-    let address = match address {
-        IpAddr::V6(v6) => v6.to_ipv4_mapped().map_or(IpAddr::V6(v6), IpAddr::V4),
-        v4 => v4,
-    };
-    match address {
-        IpAddr::V4(v4) => v4.is_unspecified() || v4.is_multicast() || v4.is_link_local() || v4.is_broadcast(),
-        IpAddr::V6(v6) => {
-            let metadata = v6.segments() == [0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254];
-            v6.is_unspecified() || v6.is_multicast() || v6.is_unicast_link_local() || metadata
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn addresses_of_no_database_are_refused() {
-        for text in ["0.0.0.0", "::", "224.0.0.1", "169.254.169.254", "fd00:ec2::254", "::ffff:169.254.169.254", "fe80::1", "ff02::1"] {
-            assert!(is_refused(text.parse().unwrap()), "{text}");
-        }
-        for text in ["127.0.0.1", "::1", "10.1.2.3", "192.168.0.9", "fd00::1", "2001:db8::1"] {
-            assert!(!is_refused(text.parse().unwrap()), "{text}");
-        }
-    }
 }

@@ -141,7 +141,7 @@ impl Pool {
             let place = places.entry(key.clone()).or_default();
             while let Some(idle) = place.idle.pop() {
                 idle.expiry.abort();
-                if choice == Choice::Any && same(&idle.target, target) {
+                if choice == Choice::Any && idle.target == *target {
                     let generation = place.generation;
                     drop(places);
                     close_all(unfit);
@@ -230,14 +230,10 @@ fn close_all(unfit: Vec<Idle>) {
     }
 }
 
-fn same(one: &Target, other: &Target) -> bool {
-    one.fields == other.fields && one.password == other.password
-}
-
 impl Lease {
     /// The target it was opened to is still `target`.
     pub fn is_to(&self, target: &Target) -> bool {
-        same(&self.target, target)
+        self.target == *target
     }
 
     /// Its target was not forgotten meanwhile.

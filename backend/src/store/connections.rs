@@ -39,7 +39,7 @@ impl Store {
     /// Every saved connection, oldest first.
     pub async fn connections(&self) -> Result<Vec<(ConnectionId, ConnectionFields)>, StoreError> {
         let rows = sqlx::query(
-            "SELECT id, name, engine, path, host, port, database, user, tls_mode, tls_ca, read_only, color
+            "SELECT id, name, engine, path, host, port, database, user, tls_mode, tls_ca, tls_certificate, read_only, color
              FROM connection ORDER BY created_at, rowid",
         )
         .fetch_all(&self.pool)
@@ -50,11 +50,12 @@ impl Store {
     /// Saves a connection under its id, new or changed; a changed one keeps its time of creation.
     pub async fn save_connection(&self, id: &ConnectionId, fields: &ConnectionFields, now: u64) -> Result<(), StoreError> {
         sqlx::query(
-            "INSERT INTO connection (id, name, engine, path, host, port, database, user, tls_mode, tls_ca, read_only, color, created_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+            "INSERT INTO connection (id, name, engine, path, host, port, database, user, tls_mode, tls_ca, tls_certificate, read_only, color,
+                 created_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
              ON CONFLICT (id) DO UPDATE SET name = excluded.name, engine = excluded.engine, path = excluded.path, host = excluded.host,
                  port = excluded.port, database = excluded.database, user = excluded.user, tls_mode = excluded.tls_mode,
-                 tls_ca = excluded.tls_ca, read_only = excluded.read_only, color = excluded.color",
+                 tls_ca = excluded.tls_ca, tls_certificate = excluded.tls_certificate, read_only = excluded.read_only, color = excluded.color",
         )
         .bind(id.as_str())
         .bind(&fields.name)
@@ -66,6 +67,7 @@ impl Store {
         .bind(&fields.user)
         .bind(fields.tls.as_ref().map(|tls| tls_name(tls.mode)))
         .bind(fields.tls.as_ref().and_then(|tls| tls.ca.clone()))
+        .bind(fields.tls.as_ref().and_then(|tls| tls.certificate.clone()))
         .bind(fields.read_only)
         .bind(fields.color)
         .bind(now.cast_signed())
@@ -86,7 +88,11 @@ fn read(row: &SqliteRow) -> Result<(ConnectionId, ConnectionFields), StoreError>
     let engine: String = row.try_get("engine")?;
     let tls_mode: Option<String> = row.try_get("tls_mode")?;
     let tls = match tls_mode {
-        Some(mode) => Some(Tls { mode: read_tls(&mode).ok_or_else(|| unknown("TLS mode"))?, ca: row.try_get("tls_ca")? }),
+        Some(mode) => Some(Tls {
+            mode: read_tls(&mode).ok_or_else(|| unknown("TLS mode"))?,
+            ca: row.try_get("tls_ca")?,
+            certificate: row.try_get("tls_certificate")?,
+        }),
         None => None,
     };
     let fields = ConnectionFields {
@@ -117,7 +123,7 @@ mod tests {
             port: Some(5_433),
             database: Some("shop".to_owned()),
             user: Some("reader".to_owned()),
-            tls: Some(Tls { mode: TlsMode::VerifyName, ca: Some("-----BEGIN CERTIFICATE-----".to_owned()) }),
+            tls: Some(Tls { mode: TlsMode::VerifyName, ca: Some("authority".to_owned()), certificate: Some("client".to_owned()) }),
             read_only: true,
             color: Some(7),
         }

@@ -85,7 +85,7 @@ fn plainly(path: &Path, statements: &[&str]) {
 /// Opens any path.
 pub async fn connect(path: &str, read_only: bool) -> Result<Box<dyn Session>, EngineError> {
     let fields = ConnectionFields { path: Some(path.to_owned()), read_only, ..ConnectionFields::new("test", EngineKind::Duckdb) };
-    engine(EngineKind::Duckdb).connect(&Target { fields, password: None }).await
+    engine(EngineKind::Duckdb).connect(&Target::new(fields, shared::wire::secrets::Secrets::default())).await
 }
 
 /// The cells as the grid shows them, after the way over the wire; NULL is `∅`.

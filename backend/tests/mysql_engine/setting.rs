@@ -1,8 +1,9 @@
 //! What every test starts from.
 
 use arrow_array::RecordBatch;
-use backend::engine::{Bound, EngineError, Finished, Password, Session, Target, engine};
+use backend::engine::{Bound, EngineError, Finished, Session, Target, engine};
 use shared::wire::connection::{ConnectionFields, EngineKind};
+use shared::wire::secrets::{Secret, Secrets};
 use testing::mariadb::mariadb;
 
 /// A page of the default size.
@@ -21,11 +22,11 @@ pub fn target(port: u16, user: &str) -> Target {
         read_only: false,
         color: None,
     };
-    Target { fields, password: None }
+    Target::new(fields, Secrets::default())
 }
 
 pub fn with_password(mut target: Target, password: &str) -> Target {
-    target.password = Some(Password(password.to_owned()));
+    target.secrets.password = Some(Secret::new(password));
     target
 }
 

@@ -3,10 +3,12 @@
 use crate::setting::{connect, target, value, with_password};
 use shared::problem::ErrorCode;
 use shared::wire::connection::{Tls, TlsMode};
+use shared::wire::secrets::Secret;
+use testing::certificates;
 use testing::mariadb::{PASSWORD, mariadb};
 
 fn with_tls(mut target: backend::engine::Target, mode: TlsMode, host: &str, ca: Option<String>) -> backend::engine::Target {
-    target.fields.tls = Some(Tls { mode, ca });
+    target.fields.tls = Some(Tls { ca, ..Tls::new(mode) });
     target.fields.host = Some(host.to_owned());
     target
 }
@@ -79,4 +81,48 @@ async fn z17_a_field_is_no_place_for_settings_and_no_local_file_is_read() {
     let error = crate::setting::run(session.as_mut(), "LOAD DATA LOCAL INFILE '/etc/passwd' INTO TABLE z17").await.unwrap_err();
     assert_eq!(error.problem.code, ErrorCode::Rejected);
     assert_eq!(value(session.as_mut(), "SELECT COUNT(*) FROM z17").await, "0");
+}
+
+#[tokio::test]
+async fn a_client_certificate_lets_in_by_every_form_of_its_key_in_every_mode() {
+    let server = mariadb();
+    let read = |name: &str| certificates::read(&server.folder, name).expect("this test needs openssl");
+    let authority = Some(read("ca.crt"));
+    for (mode, host, ca) in [
+        (TlsMode::Encrypt, "127.0.0.1", None),
+        (TlsMode::VerifyAuthority, "127.0.0.1", authority.clone()),
+        (TlsMode::VerifyName, "localhost", authority),
+    ] {
+        for (certificate, key) in
+            [("client.crt", "client.key"), ("client.crt", "client.sec1.key"), ("rsa.crt", "rsa.key"), ("rsa.crt", "rsa.pkcs1.key")]
+        {
+            let mut target = with_tls(with_password(target(server.port, certificates::CLIENT), PASSWORD), mode, host, ca.clone());
+            target.fields.tls.as_mut().unwrap().certificate = Some(read(certificate));
+            target.secrets.tls_key = Some(Secret::new(read(key)));
+            let mut session = connect(&target).await.unwrap_or_else(|error| panic!("{mode:?} {key}: {error}"));
+            assert_eq!(value(session.as_mut(), "SELECT CURRENT_USER()").await, "cert_user@%");
+        }
+    }
+    assert!(connect(&with_password(target(server.port, certificates::CLIENT), PASSWORD)).await.is_err(), "not in the clear");
+}
+
+#[tokio::test]
+async fn a_client_certificate_that_will_not_do_is_told_in_one_sentence() {
+    let server = mariadb();
+    let read = |name: &str| certificates::read(&server.folder, name).expect("this test needs openssl");
+    for (certificate, key, code, words) in [
+        (None, None, ErrorCode::AuthenticationFailed, "Access denied"),
+        (Some("client.crt"), None, ErrorCode::PasswordNeeded, "not known to this server process"),
+        (Some("client.crt"), Some("rsa.key"), ErrorCode::ConnectFailed, "does not belong to the client certificate"),
+        (Some("client.crt"), Some("client.locked.key"), ErrorCode::ConnectFailed, "is encrypted"),
+        (Some("expired.crt"), Some("client.key"), ErrorCode::ConnectFailed, "it has expired"),
+        (Some("stranger.crt"), Some("stranger.key"), ErrorCode::ConnectFailed, "does not know the authority"),
+    ] {
+        let mut target = with_password(target(server.port, certificates::CLIENT), PASSWORD);
+        target.fields.tls = Some(Tls { certificate: certificate.map(read), ..Tls::new(TlsMode::Encrypt) });
+        target.secrets.tls_key = key.map(|key| Secret::new(read(key)));
+        let error = connect(&target).await.err().expect("let in");
+        assert_eq!(error.problem.code, code, "{error}");
+        assert!(error.problem.message.contains(words), "{error}");
+    }
 }

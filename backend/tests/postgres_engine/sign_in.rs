@@ -4,6 +4,8 @@ use crate::setting::{connect, target, value, with_password};
 use backend::engine::{Fate, Target};
 use shared::problem::ErrorCode;
 use shared::wire::connection::{Tls, TlsMode};
+use shared::wire::secrets::Secret;
+use testing::certificates;
 use testing::postgres::{PASSWORD, clusters};
 
 async fn refusal(target: &Target) -> (ErrorCode, String) {
@@ -134,7 +136,7 @@ async fn tls_verifies_what_its_mode_says() {
         let asked = |host: &str, mode: TlsMode, ca: Option<String>| {
             let mut target = with_password(target(cluster.port, "tls_user"), PASSWORD);
             target.fields.host = Some(host.to_owned());
-            target.fields.tls = Some(Tls { mode, ca });
+            target.fields.tls = Some(Tls { ca, ..Tls::new(mode) });
             target
         };
         let good = [
@@ -161,5 +163,64 @@ async fn tls_verifies_what_its_mode_says() {
             assert!(message.contains("TLS with "), "{message}");
         }
         assert_eq!(refusal(&asked("127.0.0.1", TlsMode::Off, None)).await.0, ErrorCode::AuthenticationFailed);
+    }
+}
+
+#[tokio::test]
+async fn a_client_certificate_lets_in_by_every_form_of_its_key_in_every_mode() {
+    for cluster in clusters() {
+        let read = |name: &str| certificates::read(&cluster.folder, name).expect("this test needs openssl");
+        let authority = Some(read("ca.crt"));
+        for (mode, host, ca) in [
+            (TlsMode::Encrypt, "127.0.0.1", None),
+            (TlsMode::VerifyAuthority, "127.0.0.1", authority.clone()),
+            (TlsMode::VerifyName, "localhost", authority.clone()),
+        ] {
+            for (certificate, key) in
+                [("client.crt", "client.key"), ("client.crt", "client.sec1.key"), ("rsa.crt", "rsa.key"), ("rsa.crt", "rsa.pkcs1.key")]
+            {
+                let mut target = with_password(target(cluster.port, certificates::CLIENT), PASSWORD);
+                target.fields.host = Some(host.to_owned());
+                target.fields.tls = Some(Tls { ca: ca.clone(), certificate: Some(read(certificate)), ..Tls::new(mode) });
+                target.secrets.tls_key = Some(Secret::new(read(key)));
+                let mut session = connect(&target).await.unwrap_or_else(|error| panic!("{mode:?} {key}: {error}"));
+                let whose = "select client_dn from pg_stat_ssl where pid = pg_backend_pid()";
+                assert_eq!(value(session.as_mut(), whose).await, "/CN=cert_user");
+                // Cancel requests come by the same way.
+                session.cancel_handle().cancel().await.unwrap();
+                assert_eq!(value(session.as_mut(), "select 1").await, "1");
+            }
+        }
+        let mut off = with_password(target(cluster.port, certificates::CLIENT), PASSWORD);
+        off.fields.tls = Some(Tls::new(TlsMode::Off));
+        assert_eq!(refusal(&off).await.0, ErrorCode::AuthenticationFailed);
+    }
+}
+
+#[tokio::test]
+async fn a_client_certificate_that_will_not_do_is_told_in_one_sentence() {
+    for cluster in clusters() {
+        let read = |name: &str| certificates::read(&cluster.folder, name).expect("this test needs openssl");
+        let asked = |user: &str, certificate: Option<&str>, key: Option<&str>| {
+            let mut target = with_password(target(cluster.port, user), PASSWORD);
+            target.fields.tls = Some(Tls { certificate: certificate.map(read), ..Tls::new(TlsMode::Encrypt) });
+            target.secrets.tls_key = key.map(|key| Secret::new(if key.ends_with(".key") { read(key) } else { key.to_owned() }));
+            target
+        };
+        let cert_user = certificates::CLIENT;
+        for (target, code, words) in [
+            (asked(cert_user, None, None), ErrorCode::AuthenticationFailed, "connection requires a valid client certificate"),
+            (asked("named_user", Some("client.crt"), Some("client.key")), ErrorCode::AuthenticationFailed, "named_user"),
+            (asked(cert_user, Some("client.crt"), None), ErrorCode::PasswordNeeded, "not known to this server process"),
+            (asked(cert_user, Some("client.crt"), Some("rsa.key")), ErrorCode::ConnectFailed, "does not belong to the client certificate"),
+            (asked(cert_user, Some("client.crt"), Some("client.locked.key")), ErrorCode::ConnectFailed, "is encrypted"),
+            (asked(cert_user, Some("client.crt"), Some("not a key")), ErrorCode::ConnectFailed, "holds no private key"),
+            (asked(cert_user, Some("expired.crt"), Some("client.key")), ErrorCode::ConnectFailed, "it has expired"),
+            (asked(cert_user, Some("stranger.crt"), Some("stranger.key")), ErrorCode::ConnectFailed, "does not know the authority"),
+        ] {
+            let (is, message) = refusal(&target).await;
+            assert_eq!(is, code, "{message}");
+            assert!(message.contains(words), "{message}");
+        }
     }
 }

@@ -18,7 +18,7 @@ fn at(port: u16) -> House {
     fields.port = Some(port);
     fields.database = Some("postgres".to_owned());
     fields.user = Some("postgres".to_owned());
-    house(Target { fields, password: None })
+    house(Target::new(fields, shared::wire::secrets::Secrets::default()))
 }
 
 /// What the server has of Sheaf besides the asker: sessions, and those that work or hold something.

@@ -17,7 +17,7 @@ fn over_a_file() -> (House, tempfile::TempDir) {
     rusqlite::Connection::open(&path).unwrap().execute_batch("create table t (a integer, b text); insert into t values (1, 'x')").unwrap();
     let mut fields = ConnectionFields::new("test", EngineKind::Sqlite);
     fields.path = Some(path.to_str().unwrap().to_owned());
-    (house(Target { fields, password: None }), folder)
+    (house(Target::new(fields, shared::wire::secrets::Secrets::default())), folder)
 }
 
 #[tokio::test]

@@ -62,7 +62,7 @@ impl Db {
 /// Opens any path.
 pub async fn connect(path: &str, read_only: bool) -> Result<Box<dyn Session>, EngineError> {
     let fields = ConnectionFields { path: Some(path.to_owned()), read_only, ..ConnectionFields::new("test", EngineKind::Sqlite) };
-    engine(EngineKind::Sqlite).connect(&Target { fields, password: None }).await
+    engine(EngineKind::Sqlite).connect(&Target::new(fields, shared::wire::secrets::Secrets::default())).await
 }
 
 /// The cells as the grid shows them, after the way over the wire; NULL is `∅`.

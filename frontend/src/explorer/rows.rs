@@ -274,7 +274,7 @@ mod tests {
             id: ConnectionId(id.to_owned()),
             fields: ConnectionFields::new("Shop", EngineKind::Sqlite),
             temporary: false,
-            has_password: false,
+            held: Vec::new(),
         }
     }
 

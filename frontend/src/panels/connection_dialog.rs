@@ -12,6 +12,7 @@ use leptos::task::spawn_local;
 use shared::ids::ConnectionId;
 use shared::problem::Problem;
 use shared::wire::connection::{EngineKind, TestResult, TlsMode};
+use shared::wire::secrets::SecretKind;
 
 /// What Test or Save came to.
 #[derive(Clone)]
@@ -29,7 +30,7 @@ pub fn ConnectionDialog(
 ) -> impl IntoView {
     let w = Workbench::here();
     let saved = id.as_ref().and_then(|id| untrack(|| w.connections.get(id)));
-    let has_password = saved.as_ref().is_some_and(|one| one.has_password);
+    let has_password = saved.as_ref().is_some_and(|one| one.held.contains(&SecretKind::Password));
     let original = saved.as_ref().map_or_else(Draft::new, Draft::of);
     let is_new = saved.is_none();
     // Who edits a network connection most often gives its password again.

@@ -1,6 +1,7 @@
 //! The fields of a connection as a person types them, and what they amount to. Pure but for the signals it is read from.
 
 use shared::wire::connection::{Connection, ConnectionFields, ConnectionInput, EngineKind, Tls, TlsMode};
+use shared::wire::secrets::{Secret, Secrets};
 
 /// What was typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +26,10 @@ pub struct Draft {
     pub tls: TlsMode,
     /// PEM text of an authority.
     pub ca: String,
+    /// PEM text of the client's own certificate.
+    pub certificate: String,
+    /// PEM text of its key; empty means none, or the one that is held.
+    pub tls_key: String,
     /// Only reading.
     pub read_only: bool,
     /// Colour.
@@ -48,6 +53,8 @@ impl Draft {
             password: String::new(),
             tls: TlsMode::Off,
             ca: String::new(),
+            certificate: String::new(),
+            tls_key: String::new(),
             read_only: false,
             color: None,
         }
@@ -68,6 +75,8 @@ impl Draft {
             password: String::new(),
             tls: tls.mode,
             ca: tls.ca.unwrap_or_default(),
+            certificate: tls.certificate.unwrap_or_default(),
+            tls_key: String::new(),
             read_only: fields.read_only,
             color: fields.color,
         }
@@ -104,7 +113,11 @@ impl Draft {
         let text = |value: &str| Some(value.trim().to_owned()).filter(|value| !value.is_empty());
         let network = !matches!(self.engine, EngineKind::Sqlite | EngineKind::Duckdb);
         let over = |value: Option<String>| value.filter(|_| network);
-        let tls = Tls { mode: self.tls, ca: text(&self.ca).filter(|_| matches!(self.tls, TlsMode::VerifyName | TlsMode::VerifyAuthority)) };
+        let secret = |value: &str| Some(value).filter(|value| network && !value.is_empty()).map(Secret::new);
+        let verifies = matches!(self.tls, TlsMode::VerifyName | TlsMode::VerifyAuthority);
+        let certificate = text(&self.certificate).filter(|_| self.tls != TlsMode::Off);
+        let tls_key = secret(&self.tls_key).filter(|_| network && certificate.is_some());
+        let tls = Tls { mode: self.tls, ca: text(&self.ca).filter(|_| verifies), certificate };
         ConnectionInput {
             fields: ConnectionFields {
                 name: self.name.trim().to_owned(),
@@ -118,7 +131,7 @@ impl Draft {
                 read_only: self.read_only,
                 color: self.color,
             },
-            password: Some(self.password.clone()).filter(|password| network && !password.is_empty()),
+            secrets: Secrets { password: secret(&self.password), tls_key },
         }
     }
 
@@ -178,9 +191,9 @@ mod tests {
     fn only_the_fields_of_the_engine_are_sent() {
         let draft = Draft { name: " Shop ".to_owned(), path: "/data/shop.sqlite".to_owned(), password: "x".to_owned(), ..Draft::new() };
         let input = draft.input();
-        assert_eq!((input.fields.name.as_str(), input.fields.host, input.fields.port, input.password), ("Shop", None, None, None));
+        assert_eq!((input.fields.name.as_str(), input.fields.host, input.fields.port, input.secrets.password), ("Shop", None, None, None));
         let input = Draft { engine: EngineKind::Postgres, ..draft }.input();
-        assert_eq!((input.fields.path, input.fields.port, input.password.as_deref()), (None, Some(5432), Some("x")));
+        assert_eq!((input.fields.path, input.fields.port, input.secrets.password), (None, Some(5432), Some(Secret::new("x"))));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Connections: saved targets. No secret is ever in an answer.
 
 use crate::ids::ConnectionId;
+use crate::wire::secrets::{SecretKind, Secrets};
 use serde::{Deserialize, Serialize};
 
 /// The database systems. Later ones are added, none renamed.
@@ -44,6 +45,16 @@ pub struct Tls {
     /// PEM text of the authority's certificate; the public authorities without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ca: Option<String>,
+    /// PEM text of the client's own certificate, with those above it; its private key is the secret `tls_key`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub certificate: Option<String>,
+}
+
+impl Tls {
+    /// A mode, nothing else told.
+    pub fn new(mode: TlsMode) -> Self {
+        Self { mode, ca: None, certificate: None }
+    }
 }
 
 /// What a connection is, without its secret.
@@ -104,12 +115,12 @@ impl ConnectionFields {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ConnectionInput {
-    /// Everything but the secret.
+    /// Everything but the secrets.
     #[serde(flatten)]
     pub fields: ConnectionFields,
-    /// Kept in memory of the server only (until it has a vault). In a PATCH, absent means: as before, if engine, host, port and TLS are.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub password: Option<String>,
+    /// The secrets that are given.
+    #[serde(flatten)]
+    pub secrets: Secrets,
 }
 
 /// One row of `GET /api/v1/connections`.
@@ -123,8 +134,9 @@ pub struct Connection {
     pub fields: ConnectionFields,
     /// Made by the command line for this process only; not in the store.
     pub temporary: bool,
-    /// The server process holds a password for it.
-    pub has_password: bool,
+    /// Which secrets the server process holds for it.
+    #[serde(default)]
+    pub held: Vec<SecretKind>,
 }
 
 /// Answer to a creation.

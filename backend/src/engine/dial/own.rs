@@ -1,5 +1,6 @@
 //! The listeners of this very process: Sheaf never connects to itself as to a database.
 
+use super::policy::unwrapped;
 use std::net::SocketAddr;
 use std::sync::{PoisonError, RwLock};
 
@@ -13,7 +14,7 @@ pub fn note(port: u16) {
 /// Whether this process answers at that address.
 pub fn is_own(address: &SocketAddr) -> bool {
     let port = address.port();
-    address.ip().to_canonical().is_loopback() && PORTS.read().unwrap_or_else(PoisonError::into_inner).contains(&port)
+    unwrapped(address.ip()).is_loopback() && PORTS.read().unwrap_or_else(PoisonError::into_inner).contains(&port)
 }
 
 #[cfg(test)]
@@ -28,6 +29,7 @@ mod tests {
             ("127.9.9.9:9", true),
             ("[::1]:9", true),
             ("[::ffff:127.0.0.1]:9", true),
+            ("[64:ff9b::127.0.0.1]:9", true),
             ("127.0.0.1:10", false),
             ("192.0.2.1:9", false),
         ] {

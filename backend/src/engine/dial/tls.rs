@@ -4,37 +4,86 @@
 //! Signatures of the handshake are checked in every mode.
 
 mod end_point;
+pub mod identity;
 
 use super::{DialError, Link};
+use crate::engine::Target;
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
-use shared::wire::connection::TlsMode;
+use rustls::sign::SingleCertAndKey;
+use rustls::{AlertDescription, CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+use shared::wire::connection::{Tls, TlsMode};
+use shared::wire::secrets::Secret;
 use std::sync::Arc;
 
-/// Starts TLS on `link`. `ca` is PEM text; the public authorities are taken without it. `mode` is never `Off` here.
-pub async fn client(link: Link, host: &str, mode: TlsMode, ca: Option<&str>) -> Result<Link, DialError> {
-    client_bound(link, host, mode, ca).await.map(|(link, _)| link)
+/// What a connection asks of TLS.
+#[derive(Clone, Debug, Default)]
+pub struct Terms {
+    tls: Tls,
+    key: Option<Secret>,
+}
+
+impl Terms {
+    /// Of a target.
+    pub fn of(target: &Target) -> Self {
+        Self { tls: target.fields.tls.clone().unwrap_or_default(), key: target.secrets.tls_key.clone() }
+    }
+
+    /// Any TLS at all.
+    pub fn asks(&self) -> bool {
+        self.tls.mode != TlsMode::Off
+    }
+}
+
+/// Starts TLS on `link`. The public authorities are taken where the terms name none.
+pub async fn client(link: Link, host: &str, terms: &Terms) -> Result<Link, DialError> {
+    client_bound(link, host, terms).await.map(|(link, _)| link)
 }
 
 /// The same, and what a sign-in over it can be bound to.
-pub async fn client_bound(link: Link, host: &str, mode: TlsMode, ca: Option<&str>) -> Result<(Link, Option<Vec<u8>>), DialError> {
+pub async fn client_bound(link: Link, host: &str, terms: &Terms) -> Result<(Link, Option<Vec<u8>>), DialError> {
     let fault = |reason: String| DialError::Tls { host: host.to_owned(), reason };
-    let config = config(mode, ca).map_err(fault)?;
+    let identity = match &terms.tls.certificate {
+        Some(certificate) => Some(identity::read(certificate, terms.key.as_ref()).map_err(DialError::Identity)?),
+        None => None,
+    };
+    let config = config(terms.tls.mode, terms.tls.ca.as_deref(), identity).map_err(fault)?;
     let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
     let name = ServerName::try_from(bare.to_owned()).map_err(|error| fault(error.to_string()))?;
     let stream = tokio_rustls::TlsConnector::from(Arc::new(config)).connect(name, link).await;
-    let stream = stream.map_err(|error| fault(error.to_string()))?;
+    let stream = stream.map_err(|error| match refusal(&error) {
+        Some(words) => DialError::Refusal(words),
+        None => fault(error.to_string()),
+    })?;
     let certificate = stream.get_ref().1.peer_certificates().and_then(<[_]>::first);
     let bound_to = certificate.and_then(|certificate| end_point::of(certificate));
     Ok((Box::new(stream), bound_to))
 }
 
-fn config(mode: TlsMode, ca: Option<&str>) -> Result<ClientConfig, String> {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
+/// What a server says of our certificate, in a sentence. By TLS 1.3 it says so only after the handshake, to whoever reads next.
+pub fn refusal(error: &std::io::Error) -> Option<&'static str> {
+    let Some(Error::AlertReceived(alert)) = error.get_ref()?.downcast_ref::<Error>() else { return None };
+    match alert {
+        AlertDescription::CertificateRequired => Some("The server asks for a client certificate, and the connection has none."),
+        AlertDescription::CertificateExpired => Some("The server refuses the client certificate: it has expired, or is not valid yet."),
+        AlertDescription::CertificateRevoked => Some("The server refuses the client certificate: it was revoked."),
+        AlertDescription::UnknownCA => Some("The server refuses the client certificate: it does not know the authority that signed it."),
+        AlertDescription::BadCertificate | AlertDescription::UnsupportedCertificate | AlertDescription::CertificateUnknown => {
+            Some("The server refuses the client certificate.")
+        }
+        _ => None,
+    }
+}
+
+fn provider() -> CryptoProvider {
+    rustls::crypto::ring::default_provider()
+}
+
+fn config(mode: TlsMode, ca: Option<&str>, identity: Option<SingleCertAndKey>) -> Result<ClientConfig, String> {
+    let provider = Arc::new(provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
         .map_err(|error| error.to_string())?;
@@ -44,7 +93,11 @@ fn config(mode: TlsMode, ca: Option<&str>) -> Result<ClientConfig, String> {
         TlsMode::VerifyAuthority => Arc::new(Weaker { check: Check::AnyName(authority(ca, provider)?), algorithms }),
         TlsMode::VerifyName => authority(ca, provider)?,
     };
-    Ok(builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth())
+    let builder = builder.dangerous().with_custom_certificate_verifier(verifier);
+    match identity {
+        None => Ok(builder.with_no_client_auth()),
+        Some(identity) => Ok(builder.with_client_cert_resolver(Arc::new(identity))),
+    }
 }
 
 fn authority(ca: Option<&str>, provider: Arc<CryptoProvider>) -> Result<Arc<WebPkiServerVerifier>, String> {

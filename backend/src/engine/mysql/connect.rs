@@ -14,7 +14,6 @@ use crate::engine::{EngineError, Target};
 use greeting::Greeting;
 use shared::limits::CONNECT_SECONDS_MAX;
 use shared::problem::{ErrorCode, Problem};
-use shared::wire::connection::{Tls, TlsMode};
 use sign_in::{Privacy, SignIn};
 use std::time::Duration;
 
@@ -26,7 +25,7 @@ const WINDOW_BYTES: u32 = 32 * 1024;
 #[derive(Clone)]
 pub struct Route {
     address: Address,
-    tls: Tls,
+    terms: tls::Terms,
     target: Target,
 }
 
@@ -66,7 +65,7 @@ impl Route {
             true => Address::Socket(host.into()),
             false => Address::Net { host: host.to_owned(), port },
         };
-        Self { address, tls: target.fields.tls.clone().unwrap_or_default(), target: target.clone() }
+        Self { address, terms: tls::Terms::of(target), target: target.clone() }
     }
 
     /// Opens, signs in, and waits until the server is ready.
@@ -81,7 +80,7 @@ impl Route {
     }
 
     async fn connect_unbounded(&self) -> Result<Connected, EngineError> {
-        let link = self.address.open_narrow(WINDOW_BYTES).await.map_err(|error| refused(&error))?;
+        let link = self.address.open_narrow(WINDOW_BYTES).await?;
         let mut wire = Wire::new(link);
         let hello = wire.next().await.map_err(failed)?;
         if hello.first() == Some(&0xff) {
@@ -94,7 +93,7 @@ impl Route {
             Address::Net { host, .. } if is_loopback(host) => Privacy::Loopback,
             Address::Net { .. } => Privacy::None,
         };
-        if let Some(host) = self.address.host().filter(|_| self.tls.mode != TlsMode::Off) {
+        if let Some(host) = self.address.host().filter(|_| self.terms.asks()) {
             if !greeting.offers_tls() {
                 let message = format!("{host} does not offer TLS, and the connection asks for it");
                 return Err(EngineError::not_sent(ErrorCode::ConnectFailed, message));
@@ -104,7 +103,7 @@ impl Route {
             let Some(link) = wire.into_link() else {
                 return Err(failed(WireError::Protocol("the server speaks before TLS has begun".to_owned())));
             };
-            let link = tls::client(link, host, self.tls.mode, self.tls.ca.as_deref()).await.map_err(|error| refused(&error))?;
+            let link = tls::client(link, host, &self.terms).await?;
             wire = Wire::new(link);
             wire.go_on_at(2);
             privacy = Privacy::Encrypted;
@@ -113,15 +112,18 @@ impl Route {
         if user.contains('\0') || database.is_some_and(|database| database.contains('\0')) {
             return Err(EngineError::not_sent(ErrorCode::InvalidRequest, "a zero byte can't be in a user's or a database's name"));
         }
-        let mut sign_in = SignIn::new(self.target.password.as_ref(), privacy);
+        let mut sign_in = SignIn::new(self.target.secrets.password.as_ref(), privacy);
         let first = sign_in.start(&greeting.plugin, &greeting.nonce)?;
         wire.write_reply(&greeting.response(&user, database, &first, sign_in.plugin()));
-        wire.send().await.map_err(failed)?;
+        if let Err(broken) = wire.send().await {
+            // A server that refuses our certificate says why before it closes.
+            return Err(failed(wire.next().await.err().unwrap_or(broken)));
+        }
         loop {
             let message = wire.next().await.map_err(failed)?;
             let answer = match message.first() {
                 Some(0x00) => break,
-                Some(0xff) => return Err(rejected(Refusal::read(message), self.target.password.is_some())),
+                Some(0xff) => return Err(rejected(Refusal::read(message), self.target.secrets.password.is_some())),
                 Some(0xfe) => sign_in.switch(message)?,
                 Some(0x01) => sign_in.go_on(message)?,
                 _ => return Err(failed(WireError::Protocol("an unknown message while signing in".to_owned()))),
@@ -139,11 +141,12 @@ fn is_loopback(host: &str) -> bool {
     host.eq_ignore_ascii_case("localhost") || host.parse().is_ok_and(|address: std::net::IpAddr| address.to_canonical().is_loopback())
 }
 
-fn refused(error: &DialError) -> EngineError {
-    EngineError::not_sent(ErrorCode::ConnectFailed, error.to_string())
-}
-
 fn failed(error: WireError) -> EngineError {
+    if let WireError::Broken(cause) = &error
+        && let Some(words) = tls::refusal(cause)
+    {
+        return DialError::Refusal(words).into();
+    }
     EngineError::not_sent(ErrorCode::ConnectFailed, error.to_string())
 }
 

@@ -13,7 +13,6 @@ use crate::engine::{EngineError, Target};
 use postgres_protocol::message::frontend;
 use shared::limits::CONNECT_SECONDS_MAX;
 use shared::problem::{ErrorCode, Problem};
-use shared::wire::connection::{Tls, TlsMode};
 use sign_in::SignIn;
 use std::collections::HashMap;
 use std::time::Duration;
@@ -27,7 +26,7 @@ pub const SETTINGS_MAX: usize = 100;
 #[derive(Clone, Debug)]
 pub struct Route {
     address: Address,
-    tls: Tls,
+    terms: tls::Terms,
 }
 
 /// What the server gives out for cancel requests.
@@ -66,7 +65,7 @@ impl Route {
             true => Address::Socket(format!("{host}/.s.PGSQL.{port}").into()),
             false => Address::Net { host: host.to_owned(), port },
         };
-        Self { address, tls: target.fields.tls.clone().unwrap_or_default() }
+        Self { address, terms: tls::Terms::of(target) }
     }
 
     /// A link, with TLS where it is asked for (a Unix socket never has it, as in libpq).
@@ -76,8 +75,8 @@ impl Route {
 
     /// The same, and what a sign-in over it can be bound to.
     async fn open_bound(&self) -> Result<(Link, Option<Vec<u8>>), EngineError> {
-        let mut link = self.address.open().await.map_err(|error| refused(&error))?;
-        let Some(host) = self.address.host().filter(|_| self.tls.mode != TlsMode::Off) else { return Ok((link, None)) };
+        let mut link = self.address.open().await?;
+        let Some(host) = self.address.host().filter(|_| self.terms.asks()) else { return Ok((link, None)) };
         let mut request = bytes::BytesMut::new();
         frontend::ssl_request(&mut request);
         let broke = |error: std::io::Error| failed(WireError::Broken(error));
@@ -85,14 +84,10 @@ impl Route {
         link.flush().await.map_err(broke)?;
         // One byte and no more: what else lies there unencrypted must not be taken for the server's word (CVE-2021-23222).
         match link.read_u8().await.map_err(broke)? {
-            b'S' => tls::client_bound(link, host, self.tls.mode, self.tls.ca.as_deref()).await.map_err(|error| refused(&error)),
+            b'S' => Ok(tls::client_bound(link, host, &self.terms).await?),
             _ => Err(EngineError::not_sent(ErrorCode::ConnectFailed, format!("{host} does not offer TLS, and the connection asks for it"))),
         }
     }
-}
-
-fn refused(error: &DialError) -> EngineError {
-    EngineError::not_sent(ErrorCode::ConnectFailed, error.to_string())
 }
 
 /// Opens, signs in, and waits until the server is ready.
@@ -175,8 +170,11 @@ async fn attempt(target: &Target, extras: Extras, encoding: &str) -> Result<Conn
     }
     frontend::startup_message(parameters, &mut wire.output)
         .map_err(|_| EngineError::not_sent(ErrorCode::InvalidRequest, "a zero byte can't be in a user's or a database's name"))?;
-    wire.send().await.map_err(failed)?;
-    let mut sign_in = SignIn::new(&user, target.password.as_ref(), bound_to);
+    if let Err(broken) = wire.send().await {
+        // A server that refuses our certificate says why before it closes.
+        return Err(failed(wire.next().await.err().unwrap_or(broken)));
+    }
+    let mut sign_in = SignIn::new(&user, target.secrets.password.as_ref(), bound_to);
     let mut connected = Connected {
         wire,
         whose: Whose { address: route.address.clone(), database, user: user.clone() },
@@ -220,6 +218,11 @@ async fn greet(connected: &mut Connected, sign_in: &mut SignIn<'_>) -> Result<bo
 }
 
 fn failed(error: WireError) -> EngineError {
+    if let WireError::Broken(cause) = &error
+        && let Some(words) = tls::refusal(cause)
+    {
+        return DialError::Refusal(words).into();
+    }
     EngineError::not_sent(ErrorCode::ConnectFailed, error.to_string())
 }
 

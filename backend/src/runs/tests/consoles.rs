@@ -224,7 +224,7 @@ async fn a_session_to_what_the_connection_was_before_is_never_used() {
     house.sql("change n=1").await;
     house.settle().await;
     let mut changed = house.world.target();
-    changed.password = Some(crate::engine::Password("new".to_owned()));
+    changed.secrets.password = Some(shared::wire::secrets::Secret::new("new"));
     let begun = house.runs.start(&house.grant, changed.clone(), on_console("look", "k")).await;
     assert_eq!(begun.unwrap_err().code, ErrorCode::Rejected);
     house.runs.start(&house.grant, changed, ask("change n=1")).await.unwrap();

@@ -18,6 +18,7 @@ use shared::problem::{ErrorCode, Problem};
 use shared::wire::catalog::Catalog;
 use shared::wire::connection::{ConnectionFields, EngineKind};
 use shared::wire::run::Notice;
+use shared::wire::secrets::Secrets;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, LazyLock, Mutex};
@@ -80,10 +81,8 @@ impl World {
     }
 
     pub fn target(&self) -> Target {
-        Target {
-            fields: ConnectionFields { database: Some(self.name.clone()), ..ConnectionFields::new("fake", EngineKind::Postgres) },
-            password: None,
-        }
+        let fields = ConnectionFields { database: Some(self.name.clone()), ..ConnectionFields::new("fake", EngineKind::Postgres) };
+        Target::new(fields, Secrets::default())
     }
 
     pub fn get(&self, counter: impl Fn(&Self) -> &AtomicU64) -> u64 {

@@ -27,7 +27,7 @@ pub fn of(certificate: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// The content of the first element, if it is of this kind, and what follows it.
-fn element(der: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
+pub(super) fn element(der: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
     let [first, length, rest @ ..] = der else { return None };
     if *first != tag {
         return None;

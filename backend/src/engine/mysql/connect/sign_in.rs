@@ -4,12 +4,13 @@
 //! within this machine; it stands in no message of an error.
 
 use crate::engine::mysql::wire::Reader;
-use crate::engine::{EngineError, Password};
+use crate::engine::EngineError;
 use mysql_common::auth::plugins::caching_sha2_password::scramble_sha256;
 use mysql_common::auth::plugins::client_ed25519::ClientEd25519;
 use mysql_common::auth::plugins::mysql_native_password::scramble_native;
 use mysql_common::auth::plugins::{ChallengeResponsePlugin, Context};
 use shared::problem::ErrorCode;
+use shared::wire::secrets::Secret;
 
 const NATIVE: &[u8] = b"mysql_native_password";
 const SHA2: &[u8] = b"caching_sha2_password";
@@ -43,8 +44,8 @@ type Answer = Result<Option<Vec<u8>>, EngineError>;
 
 impl<'a> SignIn<'a> {
     /// Before the server's first word. No password is an empty one.
-    pub fn new(password: Option<&'a Password>, privacy: Privacy) -> Self {
-        let password = password.map(|password| password.0.as_bytes()).unwrap_or_default();
+    pub fn new(password: Option<&'a Secret>, privacy: Privacy) -> Self {
+        let password = password.map(|password| password.reveal().as_bytes()).unwrap_or_default();
         Self { password, privacy, plugin: Vec::new(), nonce: Vec::new(), key_asked: false }
     }
 
@@ -166,7 +167,7 @@ mod tests {
 
     #[test]
     fn the_password_leaves_readable_only_where_nobody_listens() {
-        let password = Password("secret".to_owned());
+        let password = Secret::new("secret");
         for (privacy, leaves) in [(Privacy::Encrypted, true), (Privacy::Local, true), (Privacy::Loopback, false), (Privacy::None, false)] {
             let mut sign_in = SignIn::new(Some(&password), privacy);
             assert_eq!(sign_in.start(SHA2, NONCE).unwrap().len(), 32);
@@ -183,7 +184,7 @@ mod tests {
 
     #[test]
     fn what_the_server_asks_for_out_of_order_is_refused() {
-        let password = Password("secret".to_owned());
+        let password = Secret::new("secret");
         let mut sign_in = SignIn::new(Some(&password), Privacy::Loopback);
         assert!(sign_in.start(NATIVE, b"short").is_err());
         assert_eq!(sign_in.start(b"unknown", NONCE).unwrap().len(), 20);

@@ -4,17 +4,18 @@
 //! server must prove that it knows the password before it counts as signed in.
 
 use crate::engine::postgres::wire::{Reader, WireError};
-use crate::engine::{EngineError, Password};
+use crate::engine::EngineError;
 use bytes::BytesMut;
 use postgres_protocol::authentication::md5_hash;
 use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, SCRAM_SHA_256_PLUS, ScramSha256};
 use postgres_protocol::message::frontend;
 use shared::problem::ErrorCode;
+use shared::wire::secrets::Secret;
 
 /// The conversation so far.
 pub struct SignIn<'a> {
     user: &'a str,
-    password: Option<&'a Password>,
+    password: Option<&'a Secret>,
     /// The hash of the server's certificate, over TLS.
     bound_to: Option<Vec<u8>>,
     stage: Stage,
@@ -31,7 +32,7 @@ enum Stage {
 
 impl<'a> SignIn<'a> {
     /// Before the server's first word.
-    pub fn new(user: &'a str, password: Option<&'a Password>, bound_to: Option<Vec<u8>>) -> Self {
+    pub fn new(user: &'a str, password: Option<&'a Secret>, bound_to: Option<Vec<u8>>) -> Self {
         Self { user, password, bound_to, stage: Stage::Start }
     }
 
@@ -72,7 +73,7 @@ impl<'a> SignIn<'a> {
 
     fn known_password(&self) -> Result<&'a [u8], EngineError> {
         match self.password {
-            Some(password) => Ok(password.0.as_bytes()),
+            Some(password) => Ok(password.reveal().as_bytes()),
             None => Err(EngineError::not_sent(ErrorCode::PasswordNeeded, format!("the server asks for the password of {}", self.user))),
         }
     }

@@ -1,10 +1,10 @@
 use super::*;
-use crate::engine::Password;
+use shared::wire::secrets::{Secret, Secrets};
 use shared::wire::connection::{ConnectionFields, EngineKind};
 
 fn target(host: Option<&str>, port: Option<u16>) -> Target {
     let fields = ConnectionFields { host: host.map(str::to_owned), port, ..ConnectionFields::new("", EngineKind::Postgres) };
-    Target { fields, password: None }
+    Target::new(fields, Secrets::default())
 }
 
 #[test]
@@ -17,7 +17,7 @@ fn a_host_that_is_a_folder_is_a_unix_socket() {
 
 #[test]
 fn messages_of_signing_in_out_of_order_are_refused() {
-    let password = Password("secret".to_owned());
+    let password = Secret::new("secret");
     let scram = b"\0\0\0\x0aSCRAM-SHA-256\0\0";
     for order in [
         vec![b"\0\0\0\x0b".as_slice()],
@@ -42,7 +42,7 @@ fn messages_of_signing_in_out_of_order_are_refused() {
 
 #[test]
 fn md5_and_clear_passwords_leave_in_the_form_asked_for() {
-    let password = Password("secret".to_owned());
+    let password = Secret::new("secret");
     let mut sign_in = SignIn::new("user", Some(&password), None);
     assert_eq!(&sign_in.answer(b"\0\0\0\x03").unwrap().unwrap()[..], b"p\0\0\0\x0bsecret\0");
     assert!(sign_in.answer(b"\0\0\0\0").unwrap().is_none());
@@ -53,7 +53,7 @@ fn md5_and_clear_passwords_leave_in_the_form_asked_for() {
 
 #[test]
 fn over_tls_the_sign_in_is_bound_to_the_certificate_where_the_server_offers_it() {
-    let password = Password("secret".to_owned());
+    let password = Secret::new("secret");
     let both = b"\0\0\0\x0aSCRAM-SHA-256-PLUS\0SCRAM-SHA-256\0\0";
     let plain = b"\0\0\0\x0aSCRAM-SHA-256\0\0";
     for (bound_to, offer, expected) in [

@@ -64,7 +64,7 @@ fn session_with(answers: Vec<Vec<u8>>) -> PostgresSession {
     let whose = Whose { address: Address::Socket("/nowhere".into()), database: String::new(), user: String::new() };
     let mut session = PostgresSession::new(Connected {
         wire: Wire::new(Box::new(ours)),
-        route: Route::of(&Target { fields, password: None }),
+        route: Route::of(&Target::new(fields, shared::wire::secrets::Secrets::default())),
         whose,
         key: None,
         settings: HashMap::new(),
