@@ -17,7 +17,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use async_trait::async_trait;
 use shared::problem::{ErrorCode, Problem};
-use shared::wire::catalog::Catalog;
+use shared::wire::catalog::{Catalog, KnownSchemas};
 use shared::wire::connection::{ConnectionFields, EngineKind};
 use shared::wire::run::Notice;
 use shared::wire::secrets::Secrets;
@@ -141,6 +141,12 @@ pub trait Session: Send {
     fn cancel_handle(&self) -> Arc<dyn CancelHandle>;
     /// Names, types and keys.
     async fn catalog(&mut self) -> Result<Catalog, EngineError>;
+    /// The same for whoever has an earlier one: schemas of a version that is `known` may come without their contents
+    /// ([`shared::wire::catalog::Schema::unchanged`]). An engine that has no versions of its own tells all.
+    async fn catalog_since(&mut self, known: &KnownSchemas) -> Result<Catalog, EngineError> {
+        let _ = known;
+        self.catalog().await
+    }
     /// Undoes what the last user left (open transaction, settings, temporary tables), for the pool.
     async fn reset(&mut self) -> Result<(), EngineError>;
     /// The server's own name and version, e.g. `PostgreSQL 15.18`.

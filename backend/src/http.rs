@@ -58,6 +58,7 @@ pub const ROUTES: &[Route] = &[
     route("DELETE", "/api/v1/connections/{id}",                    Some(Manage), || delete(connections::remove)),
     route("POST",   "/api/v1/connections/{id}/test",               Some(Manage), || post(connections::test)),
     route("GET",    "/api/v1/connections/{id}/catalog",            Some(Browse), || get(catalog::read)),
+    route("POST",   "/api/v1/connections/{id}/catalog/changes",    Some(Browse), || post(catalog::changes)),
     route("DELETE", "/api/v1/sessions/{connection}/{session}",     Some(Run),    || delete(runs::forget_session)),
     route("POST",   "/api/v1/runs",                                Some(Run),    || post(runs::start)),
     route("GET",    "/api/v1/runs/{id}",                           Some(Run),    || get(runs::status)),

@@ -33,7 +33,7 @@ use shared::format::Cell;
 use shared::ids::{ConnectionId, RunId, SessionId, WindowId};
 use shared::limits;
 use shared::problem::Problem;
-use shared::wire::catalog::Catalog;
+use shared::wire::catalog::{Catalog, KnownSchemas};
 use shared::wire::connection::{EngineKind, TestResult};
 use shared::wire::run::{RunStatus, StartRun};
 use std::path::PathBuf;
@@ -283,9 +283,20 @@ impl Runs {
 
     /// Names, types and keys, by a session from the pool: a console's work is not waited for.
     pub async fn catalog(&self, grant: &Grant, target: Target, connection: ConnectionId) -> Result<Catalog, Problem> {
+        self.catalog_since(grant, target, connection, KnownSchemas::default()).await
+    }
+
+    /// The same, but schemas of a version that is `known` come without their contents.
+    pub async fn catalog_since(
+        &self,
+        grant: &Grant,
+        target: Target,
+        connection: ConnectionId,
+        known: KnownSchemas,
+    ) -> Result<Catalog, Problem> {
         let seats = self.registry.seats(grant.principal().clone(), &connection, target);
         // On its own: the caller may vanish.
-        tokio::spawn(tools::catalog(seats)).await.unwrap_or_else(|_| Err(state::internal()))
+        tokio::spawn(tools::catalog(seats, known)).await.unwrap_or_else(|_| Err(state::internal()))
     }
 
     /// Opens a session to `target` and closes it.

@@ -20,7 +20,7 @@ use fetch::{Ask, Method};
 use shared::ids::{ConnectionId, RunId, SessionId};
 use shared::page;
 use shared::problem::{ErrorCode, Problem};
-use shared::wire::catalog::Catalog;
+use shared::wire::catalog::{Catalog, KnownSchemas};
 use shared::wire::connection::{Connection, ConnectionInput, Created, TestResult};
 use shared::wire::run::{RunState, RunStatus, StartRun};
 use shared::wire::sign_in::{LaunchRequest, LaunchResponse};
@@ -93,6 +93,11 @@ pub async fn test_fields(input: &ConnectionInput) -> Result<TestResult, Problem>
 /// Names, types and keys.
 pub async fn catalog(id: &ConnectionId) -> Result<Catalog, Problem> {
     Ask::new(Method::Get, &format!("/connections/{id}/catalog")).send().await?.json().await
+}
+
+/// What has changed of them: schemas that are as they are known come without their contents.
+pub async fn catalog_changes(id: &ConnectionId, known: &KnownSchemas) -> Result<Catalog, Problem> {
+    Ask::new(Method::Post, &format!("/connections/{id}/catalog/changes")).json(known)?.send().await?.json().await
 }
 
 /// Runs one statement. Its `token` names the run from the first moment, so that it can be cancelled before its first row.

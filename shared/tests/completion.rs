@@ -56,6 +56,7 @@ fn shop() -> CatalogIndex {
             system: true,
             relations: vec![table("pg_class", "oid oid,relname name")],
             routines: vec![routine("lower", "text", "text"), routine("count", "any", "bigint")],
+            ..Schema::default()
         },
     ];
     CatalogIndex::build(&Catalog { database: "shop".into(), search_path: vec!["public".into(), "pg_catalog".into()], schemas })

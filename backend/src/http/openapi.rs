@@ -33,6 +33,7 @@ impl Modify for Bearer {
         connections::remove,
         connections::test,
         catalog::read,
+        catalog::changes,
         runs::forget_session,
         runs::start,
         runs::status,

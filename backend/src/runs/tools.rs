@@ -5,19 +5,20 @@
 use super::seat::Seats;
 use crate::engine::pool::{Choice, Purpose};
 use crate::engine::{Engine, Fate, Target};
+use sha2::{Digest as _, Sha256};
 use shared::problem::Problem;
-use shared::wire::catalog::Catalog;
+use shared::wire::catalog::{Catalog, KnownSchemas, Schema};
 use shared::wire::connection::TestResult;
 use tokio::time::Instant;
 
-pub(super) async fn catalog(seats: Seats) -> Result<Catalog, Problem> {
+pub(super) async fn catalog(seats: Seats, known: KnownSchemas) -> Result<Catalog, Problem> {
     let mut choice = Choice::Any;
     loop {
         let mut lease = seats.lease_for(Purpose::Catalog, choice).await?;
-        match lease.session.catalog().await {
+        match lease.session.catalog_since(&known).await {
             Ok(catalog) => {
                 tokio::spawn(lease.give_back());
-                return Ok(catalog);
+                return Ok(settle(catalog, &known));
             }
             // It only reads, and the link had died while it was idle: once more in a new session.
             Err(error) if error.fate != Fate::Idle && lease.reused => {
@@ -32,6 +33,19 @@ pub(super) async fn catalog(seats: Seats) -> Result<Catalog, Problem> {
             }
         }
     }
+}
+
+/// Versions for the schemas of an engine that has none: they are made from what is in the schema.
+fn settle(mut catalog: Catalog, known: &KnownSchemas) -> Catalog {
+    for schema in catalog.schemas.iter_mut().filter(|schema| schema.version.is_empty()) {
+        let Ok(contents) = serde_json::to_vec(schema) else { continue };
+        schema.version = Sha256::digest(contents).iter().take(12).map(|byte| format!("{byte:02x}")).collect();
+        if known.has(schema) {
+            let (name, version) = (std::mem::take(&mut schema.name), std::mem::take(&mut schema.version));
+            *schema = Schema { name, version, system: schema.system, unchanged: true, ..Schema::default() };
+        }
+    }
+    catalog
 }
 
 pub(super) async fn test(engine: &'static dyn Engine, target: Target) -> Result<TestResult, Problem> {

@@ -2,6 +2,7 @@ use crate::support::{Server, request};
 use axum::body::Body;
 use serde_json::json;
 use shared::problem::ErrorCode;
+use shared::wire::catalog::Catalog;
 
 #[tokio::test]
 async fn a_connection_is_made_changed_and_deleted() {
@@ -109,4 +110,25 @@ async fn a_catalog_is_sent_again_only_when_it_has_changed() {
     client.run(&json!({"connection": id, "sql": "CREATE TABLE u (b)"})).await;
     assert_eq!(ask(first.header("etag")).await.status, 200);
     assert_eq!(client.get("/api/v1/connections/none/catalog").await.problem(404).code, ErrorCode::NotFound);
+}
+
+#[tokio::test]
+async fn what_is_known_of_a_catalog_is_not_sent_again() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::start(data.path()).await;
+    let client = server.sign_in().await;
+    let id = client.sqlite("CREATE TABLE t (a)").await;
+    let whole: Catalog = serde_json::from_value(client.get(&format!("/api/v1/connections/{id}/catalog")).await.json()).unwrap();
+    let path = format!("/api/v1/connections/{id}/catalog/changes");
+    let known = serde_json::to_value(whole.known()).unwrap();
+    let ask = async || -> Catalog { serde_json::from_value(client.post(&path, &known).await.json()).unwrap() };
+    let same = ask().await;
+    assert!(same.is_unchanged(&whole) && same.schemas.iter().all(|schema| schema.relations.is_empty()), "{same:?}");
+    client.run(&json!({"connection": id, "sql": "CREATE TABLE u (b)"})).await;
+    let mut changed = ask().await;
+    assert!(!changed.is_unchanged(&whole) && changed.take_over(whole));
+    let names: Vec<&str> = changed.schemas[0].relations.iter().map(|relation| relation.name.as_str()).collect();
+    assert_eq!(names, ["t", "u"]);
+    let strange = json!({"known": {}, "stranger": 1});
+    assert_eq!(client.post(&path, &strange).await.problem(400).code, ErrorCode::InvalidRequest);
 }

@@ -85,6 +85,57 @@ async fn names_types_and_keys_come_in_one_round_trip() {
 }
 
 #[tokio::test]
+async fn a_change_is_found_by_its_version_and_only_its_schema_is_read() {
+    for cluster in clusters() {
+        cluster.psql("postgres", "drop database if exists changing");
+        cluster.psql("postgres", "create database changing");
+        let two = "create schema a; create table a.t (id int primary key, name text); create schema b; create table b.u (t int references a.t, note text);
+            create function b.f() returns int language sql as 'select 1'";
+        cluster.psql("changing", two);
+        let relay = Relay::start(cluster.port, Duration::ZERO).await;
+        let mut target = target(relay.port, "postgres");
+        target.fields.database = Some("changing".to_owned());
+        let mut session = connect(&target).await.unwrap();
+        let mut catalog = session.catalog().await.unwrap();
+        relay.passed();
+        let same = session.catalog_since(&catalog.known()).await.unwrap();
+        let passed = relay.passed();
+        assert!(same.is_unchanged(&catalog), "{same:?}");
+        assert!(passed.flights == 1 && passed.to_client < 4_000, "{passed:?}");
+        // Each changes what the catalog tells of exactly these schemas.
+        for (change, schemas) in [
+            ("create table b.v (x int)", &["b"][..]),
+            ("drop table b.v", &["b"]),
+            ("alter table b.u add extra int", &["b"]),
+            ("alter table b.u rename extra to further", &["b"]),
+            ("alter table b.u drop further", &["b"]),
+            ("alter table b.u alter note set not null", &["b"]),
+            ("alter table b.u alter note set default 'x'", &["b"]),
+            ("comment on column b.u.note is 'words'", &["b"]),
+            ("create index on b.u (note)", &["b"]),
+            ("create or replace function b.f() returns int language sql as 'select 2'", &["b"]),
+            ("drop function b.f()", &["b"]),
+            ("alter table a.t rename name to called", &["a"]),
+            ("alter table a.t rename id to number", &["a", "b"]),
+            ("alter table a.t rename to tt", &["a", "b"]),
+            ("create schema c", &["c"]),
+        ] {
+            cluster.psql("changing", change);
+            let mut news = session.catalog_since(&catalog.known()).await.unwrap();
+            let changed: Vec<&str> = news.schemas.iter().filter(|schema| !schema.unchanged).map(|schema| schema.name.as_str()).collect();
+            assert_eq!(changed, schemas, "{change}");
+            assert!(news.take_over(catalog), "{change}");
+            assert_eq!(news, session.catalog().await.unwrap(), "{change}");
+            catalog = news;
+        }
+        relay.passed();
+        cluster.psql("changing", "drop schema c");
+        let news = session.catalog_since(&catalog.known()).await.unwrap();
+        assert!(!news.is_unchanged(&catalog) && news.schemas.iter().all(|schema| schema.unchanged));
+    }
+}
+
+#[tokio::test]
 async fn two_thousand_tables_are_read_whole() {
     for cluster in clusters() {
         cluster.psql("postgres", "drop database if exists large");
@@ -150,5 +201,33 @@ async fn names_of_every_kind_are_listed_and_can_be_read() {
             assert_eq!(batch.schema_ref().field(0).metadata()["sheaf.origin"], format!("{name}.{name}.{name}"));
         }
         session.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a11_a13_same_named_tables_and_an_apostrophe_cost_no_question_more() {
+    for cluster in clusters() {
+        cluster.psql("postgres", "drop database if exists same");
+        cluster.psql("postgres", "create database same");
+        let make = "do $$ begin for n in 1..300 loop execute format('create schema n%s', n); execute format('create table n%s.bugreport (a%s int)', n, n);
+            if n % 50 = 0 then commit; end if; end loop; end $$";
+        cluster.psql("same", make);
+        cluster.psql("same", "create schema \"o'hara\"; create table \"o'hara\".t (id int)");
+        let relay = Relay::start(cluster.port, Duration::ZERO).await;
+        let mut target = target(relay.port, "postgres");
+        target.fields.database = Some("same".to_owned());
+        let mut session = connect(&target).await.unwrap();
+        relay.passed();
+        let catalog = session.catalog().await.unwrap();
+        assert_eq!(relay.passed().flights, 1);
+        let tables = catalog.schemas.iter().flat_map(|schema| &schema.relations).filter(|relation| relation.name == "bugreport");
+        assert_eq!(tables.map(|relation| relation.columns.len()).sum::<usize>(), 300);
+        assert_eq!(relation(schema(&catalog, "o'hara"), "t").columns[0].name, "id");
+        // Asked for by its version as well.
+        let mut known = catalog.known();
+        known.known.remove("o'hara");
+        let news = session.catalog_since(&known).await.unwrap();
+        assert_eq!(news.schemas.iter().filter(|schema| !schema.unchanged).count(), 1);
+        assert_eq!(relation(schema(&news, "o'hara"), "t").columns[0].name, "id");
     }
 }

@@ -7,7 +7,8 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use shared::complete::CatalogIndex;
 use shared::ids::ConnectionId;
-use shared::problem::ErrorCode;
+use shared::problem::{ErrorCode, Problem};
+use shared::wire::catalog::Catalog;
 use std::sync::Arc;
 
 /// Fetches the list of connections; what is shown stays until the answer is here.
@@ -42,7 +43,7 @@ pub fn retry_unanswered(w: Workbench) {
     }
 }
 
-/// Fetches a catalog anew; the old one is shown until then.
+/// Fetches a catalog anew, all of it; the old one is shown until then.
 pub fn fetch_catalog(w: Workbench, id: &ConnectionId) {
     let id = id.clone();
     let catalogs = w.connections.catalogs;
@@ -52,18 +53,70 @@ pub fn fetch_catalog(w: Workbench, id: &ConnectionId) {
         });
     }
     spawn_local(async move {
-        let load = match api::catalog(&id).await {
-            Ok(catalog) => {
-                let index = Arc::new(CatalogIndex::build(&catalog));
-                w.connections.indexes.update(|all| {
-                    all.insert(id.clone(), index);
-                });
-                Load::Here(Arc::new(catalog))
-            }
-            Err(problem) => Load::Failed(problem),
-        };
-        catalogs.update(|all| {
-            all.insert(id, load);
-        });
+        let answer = api::catalog(&id).await;
+        keep(w, id, answer);
+    });
+}
+
+/// Something in the database may have changed: fetches the schemas that did. What is asked for while a question is on its way is
+/// asked once, when its answer is here: a script may define a hundred tables.
+pub fn refresh_catalog(w: Workbench, id: &ConnectionId) {
+    let is_first = w.connections.refreshing.try_update_value(|all| match all.get_mut(id) {
+        Some(again) => {
+            *again = true;
+            false
+        }
+        None => all.insert(id.clone(), false).is_none(),
+    });
+    if is_first == Some(true) {
+        let id = id.clone();
+        spawn_local(async move { while refresh(w, &id).await {} });
+    }
+}
+
+/// True where it has to be asked once more.
+async fn refresh(w: Workbench, id: &ConnectionId) -> bool {
+    let known = w.connections.catalogs.with_untracked(|all| all.get(id)?.here().map(|catalog| catalog.known()));
+    match known {
+        None => keep(w, id.clone(), api::catalog(id).await),
+        Some(known) => match api::catalog_changes(id, &known).await {
+            Ok(news) => take_in(w, id, news),
+            Err(problem) => keep(w, id.clone(), Err(problem)),
+        },
+    }
+    let asked_again = w.connections.refreshing.try_update_value(|all| {
+        let again = all.remove(id).unwrap_or_default();
+        if again {
+            all.insert(id.clone(), false);
+        }
+        again
+    });
+    asked_again == Some(true)
+}
+
+/// Puts what changed into the catalog that is here; the whole is fetched where the two do not fit.
+fn take_in(w: Workbench, id: &ConnectionId, mut news: Catalog) {
+    let catalogs = w.connections.catalogs;
+    let Some(old) = catalogs.with_untracked(|all| all.get(id)?.here().cloned()) else { return fetch_catalog(w, id) };
+    if news.is_unchanged(&old) {
+        return;
+    }
+    if news.take_over(Arc::unwrap_or_clone(old)) { keep(w, id.clone(), Ok(news)) } else { fetch_catalog(w, id) }
+}
+
+/// What a question for a catalog came to.
+fn keep(w: Workbench, id: ConnectionId, answer: Result<Catalog, Problem>) {
+    let load = match answer {
+        Ok(catalog) => {
+            let index = Arc::new(CatalogIndex::build(&catalog));
+            w.connections.indexes.update(|all| {
+                all.insert(id.clone(), index);
+            });
+            Load::Here(Arc::new(catalog))
+        }
+        Err(problem) => Load::Failed(problem),
+    };
+    w.connections.catalogs.update(|all| {
+        all.insert(id, load);
     });
 }

@@ -263,7 +263,7 @@ async fn succeeded(w: Workbench, console: Console, connection: &ConnectionId, sq
         });
     }
     if words::changes_catalog(sql) {
-        browse::fetch_catalog(w, connection);
+        browse::refresh_catalog(w, connection);
     }
 }
 

@@ -42,6 +42,8 @@ pub struct Connections {
     pub catalogs: RwSignal<HashMap<ConnectionId, Load<Arc<Catalog>>>>,
     /// What completion knows, by connection; made once from each catalog.
     pub indexes: RwSignal<HashMap<ConnectionId, Arc<CatalogIndex>>>,
+    /// Catalogs of which changes are being fetched; true where they are to be fetched once more after that.
+    pub refreshing: StoredValue<HashMap<ConnectionId, bool>>,
     /// The one that a new console takes: the last that was chosen anywhere.
     pub preferred: RwSignal<Option<ConnectionId>>,
     /// The one that the explorer is to unfold and choose.
@@ -55,6 +57,7 @@ impl Connections {
             list: RwSignal::new(Load::Absent),
             catalogs: RwSignal::new(HashMap::new()),
             indexes: RwSignal::new(HashMap::new()),
+            refreshing: StoredValue::new(HashMap::new()),
             preferred: RwSignal::new(None),
             wanted_in_sight: RwSignal::new(None),
         }

@@ -1,6 +1,7 @@
 //! The catalog of a database: names, types, keys, for browsing and completion.
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// `GET /api/v1/connections/{id}/catalog`
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,13 +22,58 @@ pub struct Schema {
     /// Its name.
     pub name: String,
     /// Belongs to the database system itself (`pg_catalog`, …).
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub system: bool,
+    /// Another one whenever something in the schema has changed (estimates of rows apart). Opaque.
+    #[serde(default)]
+    pub version: String,
+    /// It is as it was in the version that the asker knows, so nothing of its contents is told.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unchanged: bool,
     /// Tables and views by name.
+    #[serde(default)]
     pub relations: Vec<Relation>,
     /// Routines by name.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub routines: Vec<Routine>,
+}
+
+/// `POST /api/v1/connections/{id}/catalog/changes`: what the asker has of a catalog.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct KnownSchemas {
+    /// Versions by the names of their schemas.
+    pub known: BTreeMap<String, String>,
+}
+
+impl KnownSchemas {
+    /// This very version of the schema is known.
+    pub fn has(&self, schema: &Schema) -> bool {
+        !schema.version.is_empty() && self.known.get(&schema.name) == Some(&schema.version)
+    }
+}
+
+impl Catalog {
+    /// The versions of its schemas, to ask for changes with.
+    pub fn known(&self) -> KnownSchemas {
+        KnownSchemas { known: self.schemas.iter().map(|schema| (schema.name.clone(), schema.version.clone())).collect() }
+    }
+
+    /// Takes the contents of schemas that have not changed from the catalog whose versions were asked with. False where one of
+    /// them is not in it: the whole must be asked for.
+    pub fn take_over(&mut self, old: Self) -> bool {
+        let mut old: BTreeMap<String, Schema> = old.schemas.into_iter().map(|schema| (schema.name.clone(), schema)).collect();
+        self.schemas.iter_mut().filter(|schema| schema.unchanged).all(|schema| {
+            let kept = old.remove(&schema.name).filter(|kept| kept.version == schema.version);
+            kept.map(|kept| *schema = kept).is_some()
+        })
+    }
+
+    /// Every schema is as it was.
+    pub fn is_unchanged(&self, old: &Self) -> bool {
+        self.schemas.iter().all(|schema| schema.unchanged) && self.schemas.len() == old.schemas.len() && self.search_path == old.search_path
+    }
 }
 
 /// What kind of relation.
@@ -63,13 +109,13 @@ pub struct Relation {
     /// Columns in their order.
     pub columns: Vec<Column>,
     /// Foreign keys of it.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub foreign_keys: Vec<ForeignKey>,
     /// Indexes of it.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub indexes: Vec<Index>,
     /// Names of its triggers.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub triggers: Vec<String>,
 }
 
@@ -83,10 +129,10 @@ pub struct Column {
     #[serde(rename = "type")]
     pub type_name: String,
     /// NULL is refused.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub not_null: bool,
     /// Its place in the primary key, from 1; 0 when it is not in it.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub primary_key: u16,
     /// The text of its default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -94,6 +140,12 @@ pub struct Column {
     /// The person's words on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comment: Option<String>,
+}
+
+/// What is usual is not written: in a large catalog it would be a third of the text.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_zero(number: &u16) -> bool {
+    *number == 0
 }
 
 /// A foreign key: `columns` of this relation refer to `ref_columns` of another.
@@ -119,7 +171,7 @@ pub struct Index {
     /// Its columns; an expression is empty text.
     pub columns: Vec<String>,
     /// No two rows are equal in it.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unique: bool,
 }
 
@@ -133,4 +185,40 @@ pub struct Routine {
     pub arguments: String,
     /// What it returns, as the database writes it.
     pub returns: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn schema(name: &str, version: &str, relations: &[&str]) -> Schema {
+        let relations = relations.iter().map(|name| Relation { name: (*name).to_owned(), ..Relation::default() }).collect();
+        Schema { name: name.to_owned(), version: version.to_owned(), relations, ..Schema::default() }
+    }
+
+    fn unchanged(name: &str, version: &str) -> Schema {
+        Schema { unchanged: true, ..schema(name, version, &[]) }
+    }
+
+    #[test]
+    fn what_has_not_changed_is_taken_over_and_the_rest_is_new() {
+        let old =
+            Catalog { schemas: vec![schema("a", "1", &["t"]), schema("b", "2", &["u"]), schema("gone", "3", &[])], ..Catalog::default() };
+        assert_eq!(old.known().known.get("b").map(String::as_str), Some("2"));
+        let mut new =
+            Catalog { schemas: vec![unchanged("a", "1"), schema("b", "4", &["u", "v"]), schema("c", "5", &[])], ..Catalog::default() };
+        assert!(!new.is_unchanged(&old));
+        assert!(new.take_over(old.clone()));
+        assert_eq!(new.schemas, [schema("a", "1", &["t"]), schema("b", "4", &["u", "v"]), schema("c", "5", &[])]);
+        let all = Catalog { schemas: vec![unchanged("a", "1"), unchanged("b", "2"), unchanged("gone", "3")], ..Catalog::default() };
+        assert!(all.is_unchanged(&old));
+    }
+
+    #[test]
+    fn an_unchanged_schema_that_is_not_there_is_noticed() {
+        let old = || Catalog { schemas: vec![schema("a", "1", &["t"])], ..Catalog::default() };
+        for stranger in [unchanged("b", "1"), unchanged("a", "2")] {
+            assert!(!Catalog { schemas: vec![stranger], ..Catalog::default() }.take_over(old()));
+        }
+    }
 }

@@ -1,19 +1,52 @@
-//! The catalog in one flight: every question is sent before the first answer comes.
+//! The catalog in one flight: every question is sent before the first answer comes. What changed since an earlier one takes two:
+//! the versions of all schemas, then the contents of those that have another.
 //!
-//! Invariant: nothing is interpolated or bound; all names are qualified, so no search path changes what is read. The questions run
-//! in one implicit transaction.
+//! Invariant: names are never interpolated; the only value is bound, the numbers of the schemas that are asked for. All names are
+//! qualified, so no search path changes what is read. The questions of a flight run in one implicit transaction.
 
 mod assemble;
 
+use super::session::bind_texts;
 use bytes::BytesMut;
 use postgres_protocol::message::frontend;
 
 pub use assemble::Answers;
 
-/// One question after the other; their order is the order of [`assemble::Question`].
-pub fn write_questions(out: &mut BytesMut) -> std::io::Result<()> {
-    for sql in [DATABASE, SEARCH_PATH, SCHEMAS, RELATIONS, COLUMNS, KEYS, INDEXES, TRIGGERS, ROUTINES] {
+/// Which of the questions a flight asks; their order is that of [`assemble`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part<'a> {
+    /// All of them, about everything.
+    Whole,
+    /// Which schemas there are, and their versions.
+    Versions,
+    /// What is in these schemas: their numbers as an array's text.
+    Contents(&'a str),
+}
+
+impl Part<'_> {
+    /// The number of its first question.
+    pub fn first_question(self) -> usize {
+        if matches!(self, Self::Contents(_)) { ABOUT_SCHEMAS.len() } else { 0 }
+    }
+}
+
+const ABOUT_SCHEMAS: [&str; 4] = [DATABASE, SEARCH_PATH, SCHEMAS, VERSIONS];
+const CONTENTS: [&str; 6] = [RELATIONS, COLUMNS, KEYS, INDEXES, TRIGGERS, ROUTINES];
+
+/// One question after the other.
+pub fn write_questions(part: Part<'_>, out: &mut BytesMut) -> std::io::Result<()> {
+    let (about_schemas, contents, schemas): (&[&str], &[&str], _) = match part {
+        Part::Whole => (&ABOUT_SCHEMAS, &CONTENTS, None),
+        Part::Versions => (&ABOUT_SCHEMAS, &[], None),
+        Part::Contents(schemas) => (&[], &CONTENTS, Some(schemas)),
+    };
+    for sql in about_schemas {
         super::session::write_query(sql, out)?;
+    }
+    for sql in contents {
+        frontend::parse("", sql, [], out)?;
+        bind_texts("", &[schemas], out)?;
+        frontend::execute("", 0, out)?;
     }
     frontend::sync(out);
     Ok(())
@@ -29,12 +62,31 @@ const SCHEMAS: &str = "SELECT n.oid, n.nspname, n.nspname IN ('pg_catalog', 'inf
     WHERE n.nspname !~ '^pg_(toast|temp_|toast_temp_)' OR n.oid = pg_catalog.pg_my_temp_schema() \
     ORDER BY n.nspname";
 
+/// A schema's version: how many rows of the catalog say something of it, and the sum of the transactions that wrote them. A new row
+/// is of a later transaction than any before, so that the two together never come back to what they were. Of what a foreign key
+/// refers to, the name counts as well. Estimated rows are not in it: the server changes them in place.
+const VERSIONS: &str = "SELECT v.n, pg_catalog.count(*), pg_catalog.sum(v.x::pg_catalog.text::pg_catalog.int8) FROM ( \
+        SELECT n.oid AS n, n.xmin AS x FROM pg_catalog.pg_namespace n \
+        UNION ALL SELECT c.relnamespace, c.xmin FROM pg_catalog.pg_class c \
+        UNION ALL SELECT c.relnamespace, a.xmin FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_class c ON c.oid = a.attrelid \
+            WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND a.attnum > 0 \
+        UNION ALL SELECT c.relnamespace, d.xmin FROM pg_catalog.pg_description d JOIN pg_catalog.pg_class c ON c.oid = d.objoid \
+            WHERE d.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass \
+        UNION ALL SELECT k.connamespace, k.xmin FROM pg_catalog.pg_constraint k \
+        UNION ALL SELECT k.connamespace, r.xmin FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_class r ON r.oid = k.confrelid \
+        UNION ALL SELECT k.connamespace, a.xmin FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_attribute a \
+            ON a.attrelid = k.confrelid AND a.attnum = ANY (k.confkey) \
+        UNION ALL SELECT c.relnamespace, t.xmin FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid \
+        UNION ALL SELECT p.pronamespace, p.xmin FROM pg_catalog.pg_proc p \
+    ) v GROUP BY v.n";
+
 const RELATIONS: &str = "SELECT c.oid, c.relnamespace, c.relname, c.relkind, \
         CASE WHEN c.reltuples >= 0 AND c.relkind <> 'v' THEN c.reltuples::pg_catalog.int8 END, d.description \
     FROM pg_catalog.pg_class c \
     LEFT JOIN pg_catalog.pg_description d \
         ON d.objoid = c.oid AND d.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.objsubid = 0 \
-    WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') ORDER BY c.relname";
+    WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') \
+        AND ($1::pg_catalog.oid[] IS NULL OR c.relnamespace = ANY ($1)) ORDER BY c.relname";
 
 const COLUMNS: &str = "SELECT a.attrelid, a.attnum, a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod), a.attnotnull, \
         CASE WHEN a.attgenerated = '' THEN pg_catalog.pg_get_expr(e.adbin, e.adrelid) END, d.description, a.atttypid, a.atttypmod \
@@ -43,20 +95,30 @@ const COLUMNS: &str = "SELECT a.attrelid, a.attnum, a.attname, pg_catalog.format
     LEFT JOIN pg_catalog.pg_attrdef e ON e.adrelid = a.attrelid AND e.adnum = a.attnum \
     LEFT JOIN pg_catalog.pg_description d \
         ON d.objoid = a.attrelid AND d.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.objsubid = a.attnum \
-    WHERE a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attrelid, a.attnum";
+    WHERE a.attnum > 0 AND NOT a.attisdropped \
+        AND ($1::pg_catalog.oid[] IS NULL OR c.relnamespace = ANY ($1)) ORDER BY a.attrelid, a.attnum";
 
-const KEYS: &str = "SELECT k.conrelid, k.contype, k.conkey, k.confrelid, k.confkey \
-    FROM pg_catalog.pg_constraint k WHERE k.contype IN ('p', 'f') AND k.conrelid <> 0 ORDER BY k.conrelid, k.conname";
+/// A row for each column of a key.
+const KEYS: &str = "SELECT k.conrelid, k.contype, k.conname, u.place, u.own, rn.nspname, r.relname, ra.attname \
+    FROM pg_catalog.pg_constraint k \
+    CROSS JOIN LATERAL ROWS FROM (pg_catalog.unnest(k.conkey), pg_catalog.unnest(k.confkey)) WITH ORDINALITY AS u(own, other, place) \
+    LEFT JOIN pg_catalog.pg_class r ON r.oid = k.confrelid \
+    LEFT JOIN pg_catalog.pg_namespace rn ON rn.oid = r.relnamespace \
+    LEFT JOIN pg_catalog.pg_attribute ra ON ra.attrelid = k.confrelid AND ra.attnum = u.other \
+    WHERE k.contype IN ('p', 'f') AND k.conrelid <> 0 \
+        AND ($1::pg_catalog.oid[] IS NULL OR k.connamespace = ANY ($1)) ORDER BY k.conrelid, k.conname, u.place";
 
 const INDEXES: &str = "SELECT i.indrelid, c.relname, i.indisunique, i.indkey \
-    FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid ORDER BY i.indrelid, c.relname";
+    FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid \
+    WHERE $1::pg_catalog.oid[] IS NULL OR c.relnamespace = ANY ($1) ORDER BY i.indrelid, c.relname";
 
-const TRIGGERS: &str = "SELECT t.tgrelid, t.tgname FROM pg_catalog.pg_trigger t WHERE NOT t.tgisinternal ORDER BY t.tgrelid, t.tgname";
+const TRIGGERS: &str = "SELECT t.tgrelid, t.tgname FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid \
+    WHERE NOT t.tgisinternal AND ($1::pg_catalog.oid[] IS NULL OR c.relnamespace = ANY ($1)) ORDER BY t.tgrelid, t.tgname";
 
 /// Of the system's own only what a statement can call: nothing that takes or gives `internal` or C strings.
 const ROUTINES: &str = "SELECT p.pronamespace, p.proname, pg_catalog.pg_get_function_arguments(p.oid), \
         pg_catalog.pg_get_function_result(p.oid) \
     FROM pg_catalog.pg_proc p \
-    WHERE p.pronamespace <> 'pg_catalog'::pg_catalog.regnamespace \
-        OR NOT ARRAY[2281, 2275]::pg_catalog.oid[] && (p.prorettype || p.proargtypes::pg_catalog.oid[]) \
-    ORDER BY p.proname, p.oid";
+    WHERE (p.pronamespace <> 'pg_catalog'::pg_catalog.regnamespace \
+            OR NOT ARRAY[2281, 2275]::pg_catalog.oid[] && (p.prorettype || p.proargtypes::pg_catalog.oid[])) \
+        AND ($1::pg_catalog.oid[] IS NULL OR p.pronamespace = ANY ($1)) ORDER BY p.proname, p.oid";

@@ -12,7 +12,7 @@ mod role;
 mod way;
 
 use super::cancel::Canceller;
-use super::catalog;
+use super::catalog::{self, Part};
 use super::connect::Connected;
 use super::decode::{Reading, Rows};
 use super::errors::{Notices, lost, not_sent};
@@ -28,7 +28,7 @@ pub use flow::TextRow;
 use postgres_protocol::message::frontend;
 use shared::problem::{ErrorCode, Problem};
 use shared::sql::lexer::lex;
-use shared::wire::catalog::Catalog;
+use shared::wire::catalog::{Catalog, KnownSchemas};
 use shared::wire::connection::EngineKind;
 use shared::wire::run::Notice;
 use std::collections::HashMap;
@@ -290,7 +290,7 @@ fn write_bind(portal: &str, out: &mut bytes::BytesMut) -> std::io::Result<()> {
 }
 
 /// Parameters as text; all columns as text.
-fn bind_texts(portal: &str, values: &[Option<&str>], out: &mut bytes::BytesMut) -> std::io::Result<()> {
+pub fn bind_texts(portal: &str, values: &[Option<&str>], out: &mut bytes::BytesMut) -> std::io::Result<()> {
     let write = |value: &Option<&str>, out: &mut bytes::BytesMut| {
         let Some(value) = value else { return Ok(postgres_protocol::IsNull::Yes) };
         out.extend_from_slice(value.as_bytes());
@@ -443,17 +443,24 @@ impl Session for PostgresSession {
     }
 
     async fn catalog(&mut self) -> Result<Catalog, EngineError> {
-        // First of all: what is asked for from here on is about this.
-        self.canceller.forget();
-        self.expect_idle().await?;
-        let written = self.write_introduction().and_then(|()| catalog::write_questions(&mut self.wire.output));
-        written.map_err(|error| not_sent(&error.into()))?;
-        self.send().await?;
-        self.read_introduction().await?;
         let mut answers = catalog::Answers::default();
-        self.ask(1, &mut |question, row| answers.take(question, row)).await?;
+        self.ask_catalog(Part::Whole, &mut answers).await?;
         let types = answers.types();
         self.names.origins.replace(answers.origins(), types);
+        Ok(answers.into_catalog())
+    }
+
+    async fn catalog_since(&mut self, known: &KnownSchemas) -> Result<Catalog, EngineError> {
+        if known.known.is_empty() {
+            return self.catalog().await;
+        }
+        let mut answers = catalog::Answers::default();
+        self.ask_catalog(Part::Versions, &mut answers).await?;
+        if let Some(schemas) = answers.wanted(known) {
+            self.ask_catalog(Part::Contents(&schemas), &mut answers).await?;
+            self.names.origins.learn_types(answers.types());
+            self.names.origins.learn(answers.origins());
+        }
         Ok(answers.into_catalog())
     }
 

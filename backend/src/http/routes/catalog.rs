@@ -3,7 +3,7 @@
 use crate::access::Grant;
 use crate::app::App;
 use crate::error;
-use crate::http::limits::PathOf;
+use crate::http::limits::{Json, PathOf};
 use crate::http::negotiate;
 use crate::http::problem::Failure;
 use axum::extract::State;
@@ -13,7 +13,7 @@ use axum::response::{IntoResponse as _, Response};
 use sha2::{Digest as _, Sha256};
 use shared::ids::ConnectionId;
 use shared::problem::Problem;
-use shared::wire::catalog::Catalog;
+use shared::wire::catalog::{Catalog, KnownSchemas};
 
 /// Names, types and keys. With the entity tag of the last answer in `If-None-Match`, 304 while nothing has changed.
 #[utoipa::path(get, path = "/api/v1/connections/{id}/catalog", tag = "connections", params(("id" = ConnectionId, Path)),
@@ -28,4 +28,18 @@ pub async fn read(State(app): State<App>, grant: Grant, PathOf(id): PathOf<Conne
         return Ok((StatusCode::NOT_MODIFIED, [(ETAG, etag)]).into_response());
     }
     Ok(([(CONTENT_TYPE, "application/json".to_owned()), (ETAG, etag)], body).into_response())
+}
+
+/// What has changed since a catalog whose schemas had these versions: those that are as they were come without their contents.
+#[utoipa::path(post, path = "/api/v1/connections/{id}/catalog/changes", tag = "connections", params(("id" = ConnectionId, Path)),
+    request_body = KnownSchemas,
+    responses((status = 200, body = Catalog), (status = 404, body = Problem), (status = 422, body = Problem)))]
+pub async fn changes(
+    State(app): State<App>,
+    grant: Grant,
+    PathOf(id): PathOf<ConnectionId>,
+    Json(known): Json<KnownSchemas>,
+) -> Result<axum::Json<Catalog>, Failure> {
+    let target = app.connections.target(&id).await?;
+    Ok(axum::Json(app.runs.catalog_since(&grant, target, id, known).await?))
 }

@@ -4,7 +4,7 @@
 
 use crate::engine::postgres::session::TextRow;
 use crate::engine::postgres::types::{built_in, short_name};
-use shared::wire::catalog::{Catalog, Column, ForeignKey, Index, Relation, RelationKind, Routine, Schema};
+use shared::wire::catalog::{Catalog, Column, ForeignKey, Index, KnownSchemas, Relation, RelationKind, Routine, Schema};
 use std::collections::HashMap;
 
 type Oid = u32;
@@ -13,12 +13,13 @@ type Oid = u32;
 const DATABASE: usize = 0;
 const SEARCH_PATH: usize = 1;
 const SCHEMAS: usize = 2;
-const RELATIONS: usize = 3;
-const COLUMNS: usize = 4;
-const KEYS: usize = 5;
-const INDEXES: usize = 6;
-const TRIGGERS: usize = 7;
-const ROUTINES: usize = 8;
+const VERSIONS: usize = 3;
+const RELATIONS: usize = 4;
+const COLUMNS: usize = 5;
+const KEYS: usize = 6;
+const INDEXES: usize = 7;
+const TRIGGERS: usize = 8;
+const ROUTINES: usize = 9;
 
 /// What has been answered so far.
 #[derive(Debug, Default)]
@@ -29,7 +30,8 @@ pub struct Answers {
     relations: Vec<Table>,
     by_oid: HashMap<Oid, usize>,
     routines: Vec<(Oid, Routine)>,
-    references: Vec<Reference>,
+    /// The table and name of the foreign key whose columns are coming.
+    last_key: Option<(Oid, String)>,
     types: HashMap<(Oid, i32), String>,
 }
 
@@ -40,14 +42,6 @@ struct Table {
     relation: Relation,
     /// Places of `relation.columns`, ascending, with gaps where columns were dropped.
     attributes: Vec<i16>,
-}
-
-#[derive(Debug)]
-struct Reference {
-    from: Oid,
-    columns: Vec<i16>,
-    to: Oid,
-    to_columns: Vec<i16>,
 }
 
 impl Table {
@@ -71,6 +65,7 @@ impl Answers {
             DATABASE => row.text().map(|name| self.database = name),
             SEARCH_PATH => row.text().map(|name| self.search_path.push(name)),
             SCHEMAS => self.schema(row),
+            VERSIONS => self.version(row),
             RELATIONS => self.relation(row),
             COLUMNS => self.column(row),
             KEYS => self.key(row),
@@ -84,6 +79,13 @@ impl Answers {
     fn schema(&mut self, mut row: Row) -> Option<()> {
         let (oid, name, system) = (row.number()?, row.text()?, row.flag());
         self.schemas.push((oid, Schema { name, system, ..Schema::default() }));
+        Some(())
+    }
+
+    fn version(&mut self, mut row: Row) -> Option<()> {
+        let (oid, count, sum) = (row.number::<Oid>()?, row.text()?, row.text()?);
+        let (_, schema) = self.schemas.iter_mut().find(|(known, _)| *known == oid)?;
+        schema.version = format!("{count}.{sum}");
         Some(())
     }
 
@@ -117,15 +119,25 @@ impl Answers {
     }
 
     fn key(&mut self, mut row: Row) -> Option<()> {
-        let (oid, kind, columns) = (row.number()?, row.text()?, row.numbers());
-        if kind == "f" {
-            self.references.push(Reference { from: oid, columns, to: row.number()?, to_columns: row.numbers() });
+        let (oid, kind, name) = (row.number()?, row.text()?, row.text()?);
+        let (place, attribute) = (row.number()?, row.number()?);
+        if kind == "p" {
+            self.table(oid)?.column_mut(attribute)?.primary_key = place;
             return Some(());
         }
+        let (ref_schema, ref_relation, ref_column) = (row.text()?, row.text()?, row.text()?);
+        let is_next = self.last_key.as_ref().is_some_and(|(table, last)| (*table, last) == (oid, &name));
+        self.last_key = Some((oid, name));
         let table = self.table(oid)?;
-        for (place, attribute) in (1..).zip(columns) {
-            if let Some(column) = table.column_mut(attribute) {
-                column.primary_key = place;
+        let column = table.column_name(attribute)?;
+        match table.relation.foreign_keys.last_mut().filter(|_| is_next) {
+            Some(key) => {
+                key.columns.push(column);
+                key.ref_columns.push(ref_column);
+            }
+            None => {
+                let key = ForeignKey { columns: vec![column], ref_schema, ref_relation, ref_columns: vec![ref_column] };
+                table.relation.foreign_keys.push(key);
             }
         }
         Some(())
@@ -156,8 +168,17 @@ impl Answers {
         self.relations.get_mut(*self.by_oid.get(&oid)?)
     }
 
-    fn known(&self, oid: Oid) -> Option<&Table> {
-        self.relations.get(*self.by_oid.get(&oid)?)
+    /// Leaves only the names of schemas whose version is known already; the numbers of the others, as an array's text.
+    /// `None` where there are no others.
+    pub fn wanted(&mut self, known: &KnownSchemas) -> Option<String> {
+        let mut wanted = Vec::new();
+        for (oid, schema) in &mut self.schemas {
+            schema.unchanged = known.has(schema);
+            if !schema.unchanged {
+                wanted.push(oid.to_string());
+            }
+        }
+        (!wanted.is_empty()).then(|| format!("{{{}}}", wanted.join(",")))
     }
 
     /// `schema.table.column` of every column, by table and place.
@@ -179,8 +200,7 @@ impl Answers {
     }
 
     /// The tree.
-    pub fn into_catalog(mut self) -> Catalog {
-        self.resolve_references();
+    pub fn into_catalog(self) -> Catalog {
         let mut places: HashMap<Oid, usize> = HashMap::new();
         let mut schemas = Vec::with_capacity(self.schemas.len());
         for (oid, schema) in self.schemas {
@@ -198,26 +218,6 @@ impl Answers {
             }
         }
         Catalog { database: self.database, search_path: self.search_path, schemas }
-    }
-
-    fn resolve_references(&mut self) {
-        let names: HashMap<Oid, String> = self.schemas.iter().map(|(oid, schema)| (*oid, schema.name.clone())).collect();
-        for reference in std::mem::take(&mut self.references) {
-            let Some(key) = self.foreign_key(&reference, &names) else { continue };
-            if let Some(table) = self.table(reference.from) {
-                table.relation.foreign_keys.push(key);
-            }
-        }
-    }
-
-    fn foreign_key(&self, reference: &Reference, names: &HashMap<Oid, String>) -> Option<ForeignKey> {
-        let (from, to) = (self.known(reference.from)?, self.known(reference.to)?);
-        Some(ForeignKey {
-            columns: reference.columns.iter().filter_map(|attribute| from.column_name(*attribute)).collect(),
-            ref_schema: names.get(&to.schema).cloned().unwrap_or_default(),
-            ref_relation: to.relation.name.clone(),
-            ref_columns: reference.to_columns.iter().filter_map(|attribute| to.column_name(*attribute)).collect(),
-        })
     }
 }
 
@@ -239,10 +239,10 @@ impl Row {
         self.text().as_deref() == Some("t")
     }
 
-    /// `{1,2}` of an array, `1 2` of a vector.
+    /// `1 2` of a vector.
     fn numbers(&mut self) -> Vec<i16> {
         let text = self.text().unwrap_or_default();
-        text.split(['{', '}', ',', ' ']).filter_map(|number| number.parse().ok()).collect()
+        text.split(' ').filter_map(|number| number.parse().ok()).collect()
     }
 }
 

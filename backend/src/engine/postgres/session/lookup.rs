@@ -5,6 +5,8 @@
 //! that they share, and so a session's first flight asks which server it is. Names are bound.
 
 use super::{Event, Portal, PostgresSession, Reach, Said, Sink, bind_texts};
+use crate::engine::postgres::catalog::{self, Part};
+use crate::engine::postgres::errors::not_sent;
 use crate::engine::postgres::origins;
 use crate::engine::{CancelHandle, EngineError};
 use bytes::BytesMut;
@@ -27,6 +29,19 @@ const ORIGINS: &str = "SELECT a.t, a.n, s.nspname, c.relname, f.attname \
     JOIN pg_catalog.pg_attribute f ON f.attrelid OPERATOR(pg_catalog.=) a.t AND f.attnum OPERATOR(pg_catalog.=) a.n";
 
 impl PostgresSession {
+    /// Asks one part of the catalog.
+    pub(super) async fn ask_catalog(&mut self, part: Part<'_>, answers: &mut catalog::Answers) -> Result<(), EngineError> {
+        // First of all: what is asked for from here on is about this.
+        self.canceller.forget();
+        self.expect_idle().await?;
+        let written = self.write_introduction().and_then(|()| catalog::write_questions(part, &mut self.wire.output));
+        written.map_err(|error| not_sent(&error.into()))?;
+        self.send().await?;
+        self.read_introduction().await?;
+        let first = part.first_question();
+        self.ask(1, &mut |question, row| answers.take(first + question, row)).await
+    }
+
     /// Before a session's first question of any kind, in the same flight: which server it is.
     pub(super) fn write_introduction(&mut self) -> std::io::Result<()> {
         match self.whose {

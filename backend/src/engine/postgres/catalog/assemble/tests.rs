@@ -10,12 +10,14 @@ fn rows_become_a_tree() {
     answers.take(DATABASE, row(&["shop"]));
     answers.take(SEARCH_PATH, row(&["public"]));
     answers.take(SCHEMAS, row(&["1", "public", "f"]));
+    answers.take(VERSIONS, row(&["1", "17", "1234"]));
+    answers.take(VERSIONS, row(&["2", "1", "1"]));
     answers.take(RELATIONS, row(&["10", "1", "a", "r", "3", "words"]));
     answers.take(RELATIONS, row(&["11", "1", "b", "v", "-", "-"]));
     answers.take(COLUMNS, row(&["10", "1", "id", "integer", "t", "-", "-"]));
     answers.take(COLUMNS, row(&["10", "3", "parent", "integer", "f", "0", "up"]));
-    answers.take(KEYS, row(&["10", "p", "{1}", "0", "-"]));
-    answers.take(KEYS, row(&["10", "f", "{3}", "10", "{1}"]));
+    answers.take(KEYS, row(&["10", "p", "a_pkey", "1", "1", "-", "-", "-"]));
+    answers.take(KEYS, row(&["10", "f", "up", "1", "3", "public", "a", "id"]));
     answers.take(INDEXES, row(&["10", "a_pkey", "t", "1 0"]));
     answers.take(TRIGGERS, row(&["10", "watch"]));
     answers.take(ROUTINES, row(&["1", "f", "a int", "-"]));
@@ -26,17 +28,39 @@ fn rows_become_a_tree() {
     assert_eq!((a.foreign_keys[0].columns[0].as_str(), a.foreign_keys[0].ref_columns[0].as_str()), ("parent", "id"));
     assert_eq!(a.indexes[0].columns, ["id", ""]);
     assert_eq!(catalog.schemas[0].routines[0].returns, "");
+    assert_eq!(catalog.schemas[0].version, "17.1234");
 }
 
 #[test]
 fn rows_about_what_is_not_there_are_left_out() {
     let mut answers = Answers::default();
     answers.take(COLUMNS, row(&["10", "1", "id", "integer", "t", "-", "-"]));
-    answers.take(KEYS, row(&["10", "f", "{3}", "10", "{1}"]));
+    answers.take(KEYS, row(&["10", "f", "up", "1", "3", "public", "a", "id"]));
     answers.take(RELATIONS, row(&["10", "9", "lost", "r", "-", "-"]));
     answers.take(INDEXES, row(&["11", "i", "t", "1"]));
     answers.take(SCHEMAS, row(&["not a number"]));
     answers.take(ROUTINES, row(&[]));
     answers.take(99, row(&["1"]));
     assert_eq!(answers.into_catalog(), Catalog::default());
+}
+
+#[test]
+fn schemas_of_a_known_version_are_not_asked_for_again() {
+    let answers = || {
+        let mut answers = Answers::default();
+        for (oid, name, sum) in [("1", "a", "7"), ("2", "b", "8"), ("3", "c", "9")] {
+            answers.take(SCHEMAS, row(&[oid, name, "f"]));
+            answers.take(VERSIONS, row(&[oid, "5", sum]));
+        }
+        answers
+    };
+    let known = |versions: &[(&str, &str)]| KnownSchemas {
+        known: versions.iter().map(|(name, version)| ((*name).to_owned(), (*version).to_owned())).collect(),
+    };
+    assert_eq!(answers().wanted(&known(&[])).as_deref(), Some("{1,2,3}"));
+    let mut changed = answers();
+    assert_eq!(changed.wanted(&known(&[("a", "5.7"), ("b", "5.7"), ("d", "5.9")])).as_deref(), Some("{2,3}"));
+    let unchanged: Vec<bool> = changed.into_catalog().schemas.iter().map(|schema| schema.unchanged).collect();
+    assert_eq!(unchanged, [true, false, false]);
+    assert_eq!(answers().wanted(&known(&[("a", "5.7"), ("b", "5.8"), ("c", "5.9")])), None);
 }
