@@ -56,7 +56,7 @@ impl Engine for Sqlite {
         })
         .map_err(|e| EngineError::not_sent(ErrorCode::CannotOpen, format!("No thread for the session could be started: {e}.")))?;
         // Made before the wait: when that is given up, dropping this tells the thread.
-        let session = SqliteSession { worker: Some(worker), signals };
+        let session = SqliteSession { worker: Some(worker), signals, first: None, ended: None };
         let wait = Duration::from_secs(CONNECT_SECONDS_MAX);
         match tokio::time::timeout(wait, answer).await {
             Ok(Ok(Ok(()))) => Ok(Box::new(session)),
@@ -73,6 +73,10 @@ impl Engine for Sqlite {
 struct SqliteSession {
     worker: Option<Worker<Command>>,
     signals: Arc<Signals>,
+    /// Read with the statement's start, to be handed out first.
+    first: Option<Fetched>,
+    /// The statement has ended like this on the thread already.
+    ended: Option<Finished>,
 }
 
 impl SqliteSession {
@@ -96,14 +100,29 @@ impl Session for SqliteSession {
 
     async fn execute_with(&mut self, sql: &str, params: &[Param], bound: Bound) -> Result<Started, EngineError> {
         self.signals.begin();
-        let started = self.ask(|reply| Command::Execute(sql.to_owned(), params.to_vec(), bound, reply)).await;
-        if started.is_err() {
-            self.signals.end();
+        (self.first, self.ended) = (None, None);
+        match self.ask(|reply| Command::Execute(sql.to_owned(), params.to_vec(), bound, reply)).await {
+            Ok(begun) => {
+                (self.first, self.ended) = (begun.first, begun.ended);
+                Ok(begun.started)
+            }
+            Err(e) => {
+                self.signals.end();
+                Err(e)
+            }
         }
-        started
     }
 
     async fn fetch(&mut self, bound: Bound) -> Result<Fetched, EngineError> {
+        if let Some(Fetched { batch, more }) = self.first.take() {
+            let rows = bound.rows.max(1);
+            if batch.num_rows() <= rows {
+                return Ok(Fetched { batch, more });
+            }
+            // Asked for less than `execute` was told: the rest waits.
+            self.first = Some(Fetched { batch: batch.slice(rows, batch.num_rows() - rows), more });
+            return Ok(Fetched { batch: batch.slice(0, rows), more: true });
+        }
         let fetched = self.ask(|reply| Command::Fetch(bound, reply)).await;
         if fetched.is_err() {
             self.signals.end();
@@ -114,7 +133,11 @@ impl Session for SqliteSession {
     async fn finish(&mut self) -> Result<Finished, EngineError> {
         // Giving up the rest is quick and must succeed: a stop has nothing left to stop.
         self.signals.end();
-        self.ask(Command::Finish).await
+        self.first = None;
+        match self.ended.take() {
+            Some(finished) => Ok(finished),
+            None => self.ask(Command::Finish).await,
+        }
     }
 
     fn take_notices(&mut self) -> Vec<Notice> {

@@ -10,7 +10,6 @@ use super::signals::Signals;
 use super::{catalog, error, own, text};
 use crate::engine::worker::Inbox;
 use crate::engine::{Bound, EngineError, Fetched, Finished, Param, Started};
-use arrow_schema::SchemaRef;
 use rusqlite::fallible_iterator::FallibleIterator as _;
 use rusqlite::fallible_streaming_iterator::FallibleStreamingIterator as _;
 use rusqlite::types::Null;
@@ -20,13 +19,23 @@ use shared::wire::catalog::Catalog;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
+/// What there is of a statement after its first page.
+pub struct Begun {
+    /// Its columns.
+    pub started: Started,
+    /// The first page, read with the first step: it settles the types. None for a statement without columns.
+    pub first: Option<Fetched>,
+    /// How it ended, where it has: a result of one page leaves nothing behind, and costs no further word to the thread.
+    pub ended: Option<Finished>,
+}
+
 /// Where an answer goes.
 type Reply<T> = oneshot::Sender<Result<T, EngineError>>;
 
 /// What the session asks of its thread.
 pub enum Command {
     /// See [`crate::engine::Session::execute`].
-    Execute(String, Vec<Param>, Bound, Reply<Started>),
+    Execute(String, Vec<Param>, Bound, Reply<Begun>),
     /// See [`crate::engine::Session::fetch`].
     Fetch(Bound, Reply<Fetched>),
     /// See [`crate::engine::Session::finish`].
@@ -104,6 +113,10 @@ impl State {
         self.touched |= !matches!(text::first_word(sql).as_str(), "SELECT" | "VALUES" | "EXPLAIN" | "");
     }
 
+    fn without_rows(&mut self, connection: &Connection) -> Begun {
+        Begun { started: Started { schema: None }, first: None, ended: Some(self.finished(connection)) }
+    }
+
     fn finished(&mut self, connection: &Connection) -> Finished {
         Finished { rows_affected: self.rows_affected.take(), in_transaction: !connection.is_autocommit() }
     }
@@ -115,7 +128,7 @@ fn run(
     signals: &Signals,
     (sql, params): (&str, &[Param]),
     bound: Bound,
-    reply: Reply<Started>,
+    reply: Reply<Begun>,
     inbox: &mut Inbox<Command>,
     state: &mut State,
 ) -> Option<Command> {
@@ -124,7 +137,7 @@ fn run(
     let mut statement = match prepare(connection, sql, params) {
         Ok(Some(statement)) => statement,
         Ok(None) => {
-            let _ = reply.send(Ok(Started { schema: None }));
+            let _ = reply.send(Ok(state.without_rows(connection)));
             return None;
         }
         Err(Refused::BySqlite(e)) => {
@@ -139,15 +152,17 @@ fn run(
     // `sqlite3_changes` keeps the count of the last statement that changes rows, so only such a one may ask for it.
     let changes_rows =
         !statement.readonly() && matches!(text::first_word(sql).as_str(), "INSERT" | "UPDATE" | "DELETE" | "REPLACE" | "WITH");
-    let unread = match Reading::start(&mut statement, bound, &fault, signals) {
+    let read = match Reading::start(&mut statement, bound, &fault, signals) {
         Ok(None) => {
             state.rows_affected = changes_rows.then(|| connection.changes());
-            let _ = reply.send(own::check_attached(connection).map(|()| Started { schema: None }));
+            let _ = reply.send(own::check_attached(connection).map(|()| state.without_rows(connection)));
             return None;
         }
-        Ok(Some(mut reading)) => {
-            let _ = reply.send(Ok(Started { schema: Some(reading.schema()) }));
-            reading.serve(&fault, signals, inbox)
+        Ok(Some((_, first))) if !first.more => Read::Whole { first, reply },
+        Ok(Some((mut reading, first))) => {
+            let started = Started { schema: Some(first.batch.schema()) };
+            let _ = reply.send(Ok(Begun { started, first: Some(first), ended: None }));
+            Read::Paged(reading.serve(&fault, signals, inbox))
         }
         Err(e) => {
             let _ = reply.send(Err(e));
@@ -156,13 +171,26 @@ fn run(
     };
     drop(statement);
     state.rows_affected = changes_rows.then(|| connection.changes());
-    match unread {
-        Some(Command::Finish(reply)) => {
+    match read {
+        Read::Whole { first, reply } => {
+            let started = Started { schema: Some(first.batch.schema()) };
+            let _ = reply.send(Ok(Begun { started, first: Some(first), ended: Some(state.finished(connection)) }));
+            None
+        }
+        Read::Paged(Some(Command::Finish(reply))) => {
             let _ = reply.send(Ok(state.finished(connection)));
             None
         }
-        other => other,
+        Read::Paged(other) => other,
     }
+}
+
+/// How far a result was read.
+enum Read {
+    /// It is one page, which is here; the asker has not been answered.
+    Whole { first: Fetched, reply: Reply<Begun> },
+    /// Page by page, until this command came.
+    Paged(Option<Command>),
 }
 
 enum Refused {
@@ -238,8 +266,6 @@ fn last_semicolon(head: &str) -> Option<usize> {
 struct Reading<'s> {
     rows: Rows<'s>,
     columns: Vec<Column>,
-    /// Read by `execute`, to be handed out first.
-    ready: Option<Fetched>,
 }
 
 impl<'s> Reading<'s> {
@@ -250,7 +276,7 @@ impl<'s> Reading<'s> {
         bound: Bound,
         fault: &dyn Fn(rusqlite::Error) -> EngineError,
         signals: &Signals,
-    ) -> Result<Option<Self>, EngineError> {
+    ) -> Result<Option<(Self, Fetched)>, EngineError> {
         stop_if_asked(fault, signals)?;
         let has_columns = statement.column_count() > 0;
         let as_prepared = columns(statement);
@@ -261,20 +287,13 @@ impl<'s> Reading<'s> {
         }
         // The first step may have prepared the statement anew. After the last one there is nothing to ask.
         let described = rows.as_ref().map(columns);
-        let mut reading = Self { rows, columns: described.unwrap_or(as_prepared), ready: None };
+        let mut reading = Self { rows, columns: described.unwrap_or(as_prepared) };
         let page = reading.fill(bound).map_err(fault)?;
         for (column, class) in reading.columns.iter_mut().zip(page.type_names()) {
             column.show_type(class);
         }
-        reading.ready = Some(reading.fetched(page)?);
-        Ok(Some(reading))
-    }
-
-    fn schema(&self) -> SchemaRef {
-        match &self.ready {
-            Some(fetched) => fetched.batch.schema(),
-            None => Arc::new(arrow_schema::Schema::empty()),
-        }
+        let first = reading.fetched(page)?;
+        Ok(Some((reading, first)))
     }
 
     /// Answers fetches until another command comes.
@@ -295,16 +314,6 @@ impl<'s> Reading<'s> {
     }
 
     fn fetch(&mut self, bound: Bound, fault: &dyn Fn(rusqlite::Error) -> EngineError, signals: &Signals) -> Result<Fetched, EngineError> {
-        if let Some(ready) = self.ready.take() {
-            let rows = bound.rows.max(1);
-            if ready.batch.num_rows() <= rows {
-                return Ok(ready);
-            }
-            // Asked for less than `execute` was told: the rest waits.
-            let rest = ready.batch.slice(rows, ready.batch.num_rows() - rows);
-            self.ready = Some(Fetched { batch: rest, more: ready.more });
-            return Ok(Fetched { batch: ready.batch.slice(0, rows), more: true });
-        }
         stop_if_asked(fault, signals)?;
         let page = self.fill(bound).map_err(fault)?;
         self.fetched(page)
@@ -368,10 +377,10 @@ mod tests {
         let (worker, count, _file) = counted();
         let bound = Bound { rows: 100, bytes: usize::MAX };
         let sql = "WITH RECURSIVE c(x) AS (VALUES(1) UNION ALL SELECT x+1 FROM c LIMIT 250) SELECT tick() FROM c";
-        worker.ask(|reply| Command::Execute(sql.to_owned(), Vec::new(), bound, reply)).await.unwrap().unwrap();
-        assert_eq!(count.load(Ordering::SeqCst), 101);
-        let mut made = Vec::new();
-        for _ in 0..3 {
+        let begun = worker.ask(|reply| Command::Execute(sql.to_owned(), Vec::new(), bound, reply)).await.unwrap().unwrap();
+        let first = begun.first.unwrap();
+        let mut made = vec![(first.batch.num_rows(), first.more, count.load(Ordering::SeqCst))];
+        for _ in 0..2 {
             let fetched = worker.ask(|reply| Command::Fetch(bound, reply)).await.unwrap().unwrap();
             made.push((fetched.batch.num_rows(), fetched.more, count.load(Ordering::SeqCst)));
         }
