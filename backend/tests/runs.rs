@@ -2,6 +2,8 @@
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+#[path = "runs/dropped.rs"]
+mod dropped;
 #[path = "runs/postgres.rs"]
 mod postgres;
 #[path = "runs/sqlite.rs"]
@@ -37,17 +39,15 @@ impl House {
         self.run_with(sql, serde_json::json!([]), console).await
     }
 
+    /// By a caller without a window: the run is closed when he vanishes before its first page.
+    pub async fn run_alone(&self, sql: &str, console: Option<&str>) -> Result<Begun, Problem> {
+        let request = StartRun { window: None, ..request(sql, serde_json::json!([]), console) };
+        self.runs.start(&self.grant, self.target.clone(), request).await
+    }
+
     /// With values for the statement's parameters.
     pub async fn run_with(&self, sql: &str, params: serde_json::Value, console: Option<&str>) -> Result<Begun, Problem> {
-        let request = StartRun {
-            connection: ConnectionId("c".to_owned()),
-            session: console.map(|name| SessionId(name.to_owned())),
-            sql: sql.to_owned(),
-            params: params.as_array().unwrap().clone(),
-            page_rows: None,
-            window: Some(WindowId("w".to_owned())),
-            token: None,
-        };
+        let request = request(sql, params, console);
         self.runs.start(&self.grant, self.target.clone(), request).await
     }
 
@@ -64,6 +64,18 @@ impl House {
                 return status;
             }
         }
+    }
+}
+
+fn request(sql: &str, params: serde_json::Value, console: Option<&str>) -> StartRun {
+    StartRun {
+        connection: ConnectionId("c".to_owned()),
+        session: console.map(|name| SessionId(name.to_owned())),
+        sql: sql.to_owned(),
+        params: params.as_array().unwrap().clone(),
+        page_rows: None,
+        window: Some(WindowId("w".to_owned())),
+        token: None,
     }
 }
 
