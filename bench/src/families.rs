@@ -1,7 +1,10 @@
 //! The families, one file each, one line in [`FAMILIES`] each.
 
+mod catalog;
 mod first_page;
 mod grid_scroll;
+mod parallel;
+mod rows;
 mod size;
 mod start;
 
@@ -28,7 +31,8 @@ pub struct Family {
 }
 
 /// All of them.
-pub const FAMILIES: &[Family] = &[first_page::FAMILY, grid_scroll::FAMILY, start::FAMILY, size::FAMILY];
+pub const FAMILIES: &[Family] =
+    &[first_page::FAMILY, grid_scroll::FAMILY, rows::FAMILY, parallel::FAMILY, catalog::FAMILY, start::FAMILY, size::FAMILY];
 
 /// The named families, or all.
 pub fn chosen(names: &[String]) -> Result<Vec<&'static Family>, BenchError> {

@@ -2,4 +2,8 @@
 
 pub mod bare_driver;
 pub mod browser;
+pub mod engine;
+pub mod node_sqlite;
+pub mod postgres;
+pub mod psql;
 pub mod sheaf;

@@ -21,6 +21,8 @@ pub struct Sample {
 pub struct Record {
     file: File,
     samples: Vec<Sample>,
+    /// Variants of metrics in the order they are reported in, where it was told.
+    orders: Vec<(&'static str, Vec<&'static str>)>,
 }
 
 impl Record {
@@ -28,7 +30,12 @@ impl Record {
     pub fn create(folder: &Path, family: &str) -> Result<Self, BenchError> {
         let path = folder.join(format!("{family}.ndjson"));
         let file = File::create(&path).map_err(BenchError::io(path.display().to_string()))?;
-        Ok(Self { file, samples: Vec::new() })
+        Ok(Self { file, samples: Vec::new(), orders: Vec::new() })
+    }
+
+    /// Says in which order a metric's variants are reported; the last is what the others are compared with.
+    pub fn compare(&mut self, metric: &'static str, variants: &[&'static str]) {
+        self.orders.push((metric, variants.to_vec()));
     }
 
     /// Adds a sample.
@@ -51,13 +58,16 @@ impl Record {
         metrics
     }
 
-    /// Variants of a metric in the order of their first sample.
+    /// Variants of a metric in the order that was told, else in that of their first sample.
     pub fn variants(&self, metric: &str) -> Vec<&str> {
         let mut variants: Vec<&str> = Vec::new();
         for sample in self.samples.iter().filter(|s| s.metric == metric) {
             if !variants.contains(&sample.variant.as_str()) {
                 variants.push(&sample.variant);
             }
+        }
+        if let Some((_, order)) = self.orders.iter().find(|(of, _)| *of == metric) {
+            variants.sort_by_key(|variant| order.iter().position(|known| known == variant));
         }
         variants
     }

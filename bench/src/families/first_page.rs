@@ -3,10 +3,10 @@
 use super::{Family, Measuring};
 use crate::peers::bare_driver::BareDriver;
 use crate::peers::browser;
+use crate::peers::postgres::{cluster, fixture};
 use crate::peers::sheaf::Api;
 use crate::record::Record;
 use crate::{BenchError, Study, schedule};
-use testing::postgres::{Cluster, bins};
 
 /// The family.
 pub const FAMILY: Family = Family {
@@ -18,22 +18,18 @@ pub const FAMILY: Family = Family {
     measure: |study, record| -> Measuring<'_> { Box::pin(measure(study, record)) },
 };
 
-/// 2,000,000 rows × 6 columns, about 128 bytes a row on the wire.
-const FIXTURE: &str = "CREATE TABLE fixture AS SELECT g::int AS id, (g::bigint * 7919 % 100003)::int AS customer, (g % 100000 / 100.0)::numeric(12,2) AS amount, \
-    timestamptz '2024-01-01' + g * interval '1 minute' AS placed_at, md5(g::text) AS reference, CASE WHEN g % 5 = 0 THEN NULL ELSE 'note ' || g END AS note \
-    FROM generate_series(1, 2000000) g";
 const SQL: &str = "SELECT * FROM fixture";
 
 async fn measure(study: &Study, record: &mut Record) -> Result<(), BenchError> {
-    let bin = bins().pop().ok_or_else(|| BenchError::failed("PostgreSQL", "no server programs are installed"))?;
-    let cluster = Cluster::start(&bin);
+    let cluster = cluster()?;
     let mut bare = BareDriver::connect(&cluster.url()).await?;
-    bare.prepare(&[FIXTURE, "VACUUM ANALYZE fixture"]).await?;
+    bare.prepare(&[&fixture(2_000_000), "VACUUM ANALYZE fixture"]).await?;
     let server = e2e::server::Server::start(&study.sheaf, &[&cluster.url()]).map_err(BenchError::io("sheaf"))?;
     let mut sheaf = Api::sign_in(&server).await?;
     let connection = sheaf.connection().await?;
 
     let variants = ["sheaf", "sheaf again (noise)", "bare driver"];
+    record.compare("first_page_ms", &variants);
     let warm = std::iter::repeat_n(vec![0, 1, 2], 5);
     for (block, order) in warm.chain(schedule::blocks(variants.len(), study.blocks, study.seed)).enumerate() {
         for variant in order {

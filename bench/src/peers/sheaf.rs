@@ -3,12 +3,23 @@
 use crate::BenchError;
 use e2e::http::{Client, Request, Response};
 use e2e::server::Server;
+use shared::wire::catalog::Catalog;
 use std::time::{Duration, Instant};
 
 /// A signed-in client on one kept-alive connection.
 pub struct Api {
     client: Client,
     bearer: String,
+}
+
+/// An answer to a question for the catalog.
+pub struct CatalogAnswer {
+    /// Milliseconds to its last byte.
+    pub ms: f64,
+    /// Bytes of its body.
+    pub bytes: usize,
+    /// What it says.
+    pub catalog: Catalog,
 }
 
 impl Api {
@@ -41,6 +52,25 @@ impl Api {
         let path = format!("/api/v1/runs/{}", answer.header("Sheaf-Run"));
         self.send(Request::new("DELETE", &path)).await?;
         Ok(ms)
+    }
+
+    /// Asks for the whole catalog.
+    pub async fn catalog(&mut self, connection: &str) -> Result<CatalogAnswer, BenchError> {
+        self.ask_catalog(Request::get(&format!("/api/v1/connections/{connection}/catalog"))).await
+    }
+
+    /// Asks for what has changed since an earlier answer.
+    pub async fn catalog_changes(&mut self, connection: &str, since: &Catalog) -> Result<CatalogAnswer, BenchError> {
+        let known = serde_json::to_value(since.known()).map_err(|e| BenchError::failed("the catalog", e))?;
+        self.ask_catalog(Request::post(&format!("/api/v1/connections/{connection}/catalog/changes")).json(&known)).await
+    }
+
+    async fn ask_catalog(&mut self, request: Request) -> Result<CatalogAnswer, BenchError> {
+        let started = Instant::now();
+        let answer = self.send(request).await?;
+        let ms = started.elapsed().as_secs_f64() * 1_000.0;
+        let catalog = serde_json::from_slice(&answer.body).map_err(|_| BenchError::WrongAnswer(answer.text()))?;
+        Ok(CatalogAnswer { ms, bytes: answer.body.len(), catalog })
     }
 
     async fn send(&mut self, request: Request) -> Result<Response, BenchError> {
