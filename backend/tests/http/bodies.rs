@@ -25,7 +25,7 @@ fn with(method: &str, path: &str, body: &str) -> axum::http::Request<Body> {
 }
 
 #[tokio::test]
-async fn an_unknown_field_is_named() {
+async fn z06_z12_an_unknown_field_is_named() {
     let data = tempfile::tempdir().unwrap();
     let server = Server::start(data.path()).await;
     let client = server.sign_in().await;

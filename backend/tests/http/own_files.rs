@@ -30,7 +30,7 @@ async fn refused(client: &Client<'_>, connection: &str, sql: &str) {
 }
 
 #[tokio::test]
-async fn the_store_is_no_connection_by_any_name() {
+async fn z43_the_store_is_no_connection_by_any_name() {
     let data = tempfile::tempdir().unwrap();
     let server = Server::start(data.path()).await;
     let client = server.sign_in().await;
@@ -51,7 +51,7 @@ async fn the_store_is_no_connection_by_any_name() {
 }
 
 #[tokio::test]
-async fn the_store_is_not_attached_by_any_name() {
+async fn z43_the_store_is_not_attached_by_any_name() {
     let data = tempfile::tempdir().unwrap();
     let server = Server::start(data.path()).await;
     let client = server.sign_in().await;

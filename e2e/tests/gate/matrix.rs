@@ -50,7 +50,7 @@ async fn expect(client: &mut Client, request: Request, status: u16, what: &str) 
 }
 
 #[tokio::test]
-async fn no_route_is_reached_by_a_way_that_is_none() {
+async fn z35_z37_no_route_is_reached_by_a_way_that_is_none() {
     let server = Server::start_empty(&binary()).unwrap();
     let bearer = server.sign_in().await.unwrap();
     let mut client = server.client().await.unwrap();
