@@ -5,6 +5,7 @@ use super::{House, cell, house};
 use backend::engine::Target;
 use shared::problem::ErrorCode;
 use shared::wire::connection::{ConnectionFields, EngineKind};
+use shared::wire::secrets::Secrets;
 use testing::mariadb::mariadb;
 use testing::postgres::clusters;
 
@@ -31,7 +32,7 @@ fn at(kind: EngineKind, port: u16, user: &str, database: &str) -> House {
     fields.port = Some(port);
     fields.user = Some(user.to_owned());
     fields.database = Some(database.to_owned());
-    house(Target { fields, password: None })
+    house(Target::new(fields, Secrets::default()))
 }
 
 /// Polls a start so many times and forgets it. Without a window nobody could find the run again, so it is closed.

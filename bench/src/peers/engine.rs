@@ -6,6 +6,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type};
 use backend::engine::{Bound, EngineError, Session, Target, engine};
 use shared::wire::connection::ConnectionFields;
+use shared::wire::secrets::Secrets;
 use std::time::Instant;
 
 /// A page as the server asks for it.
@@ -28,7 +29,7 @@ pub struct Read {
 impl Engine {
     /// Opens a session.
     pub async fn connect(fields: ConnectionFields) -> Result<Self, BenchError> {
-        let target = Target { fields, password: None };
+        let target = Target::new(fields, Secrets::default());
         Ok(Self(engine(target.fields.engine).connect(&target).await.map_err(failed)?))
     }
 
