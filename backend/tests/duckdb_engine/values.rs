@@ -1,6 +1,6 @@
 //! Every cell is the text that DuckDB itself makes of it: each column is read as it is and as `CAST(… AS VARCHAR)`, and compared.
 
-use super::support::{Db, batch, one, rows, run};
+use super::support::{Db, PAGE, batch, one, rows, run};
 
 /// Expressions of every type, its ends and its middle.
 const VALUES: &[&str] = &[
@@ -44,6 +44,7 @@ const VALUES: &[&str] = &[
     "5e-324::DOUBLE",
     "(-0.0)::DOUBLE",
     "'nan'::DOUBLE",
+    "-('nan'::DOUBLE)",
     "'inf'::DOUBLE",
     "'-inf'::DOUBLE",
     "1e22::DOUBLE",
@@ -64,6 +65,8 @@ const VALUES: &[&str] = &[
     "33554432::FLOAT",
     "9.5367431640625e-7::FLOAT",
     "'nan'::FLOAT",
+    "-('nan'::FLOAT)",
+    "[-('nan'::FLOAT), 16777220::FLOAT]",
     "'-inf'::FLOAT",
     "'text'",
     "''",
@@ -253,6 +256,30 @@ async fn random_doubles_and_floats_print_as_duckdbs() {
             assert_eq!((&row[0], &row[2]), (&row[1], &row[3]));
         }
     }
+}
+
+/// Bit patterns from a seed: any at all (NaN and the infinities among them), those from 2^24 on, and those a little above.
+#[tokio::test]
+async fn a_hundred_thousand_floats_print_as_duckdbs() {
+    let db = Db::new(&[]);
+    let mut session = db.session().await;
+    let part = |seed: u64, first: u32, patterns: u64, count: u64| {
+        format!("SELECT ({first} + hash(range + {seed}) % {patterns})::UINTEGER::BIT::FLOAT AS f FROM range({count})")
+    };
+    let any = part(1 << 20, 0, 1 << 32, 50_000);
+    let large = part(2 << 20, 24_f32.exp2().to_bits(), u64::from(f32::INFINITY.to_bits() - 24_f32.exp2().to_bits()), 25_000);
+    let near = part(3 << 20, 24_f32.exp2().to_bits(), u64::from(34_f32.exp2().to_bits() - 24_f32.exp2().to_bits()), 25_000);
+    session.execute(&format!("SELECT f, f::VARCHAR FROM ({any} UNION ALL {large} UNION ALL {near})"), PAGE).await.unwrap();
+    let (mut seen, mut wrong) = (0, Vec::new());
+    loop {
+        let fetched = session.fetch(PAGE).await.unwrap();
+        seen += fetched.batch.num_rows();
+        wrong.extend(rows(&fetched.batch).into_iter().filter(|row| row[0] != row[1]));
+        if !fetched.more {
+            break;
+        }
+    }
+    assert_eq!((seen, wrong), (100_000, Vec::new()));
 }
 
 #[tokio::test]

@@ -106,22 +106,51 @@ pub fn duckdb_f64(value: f64) -> String {
     }
 }
 
-/// DuckDB's FLOAT: the shortest digits too; where those are no single nearest ones, the digits of the value as a double.
+/// DuckDB's FLOAT: the shortest digits too. Its printer (fmt's Grisu) is unsure where a decimal of so few digits lies at an edge of the
+/// value's interval, or two lie equally near: then it prints the value as a double.
 pub fn duckdb_f32(value: f32) -> String {
     if let Some(word) = duckdb_special(f64::from(value)) {
         return word.to_owned();
     }
-    let (size, wide) = (value.abs(), f64::from(value.abs()));
+    let size = value.abs();
     let text = format!("{size:e}");
-    let longer = format!("{wide:.places$e}", places = places_of(&text) + 1);
-    let is_tie = digits_of(&longer).digits.ends_with('5') && longer.parse() == Ok(wide);
-    let digits = if is_tie || half_way(size, &text) { shortest_f64(wide) } else { text };
+    let digits = if is_unsure(size, &text) { shortest_f64(f64::from(size)) } else { text };
     written(value.is_sign_negative(), &digits_of(&digits), 16, Fraction::InFixed)
+}
+
+fn is_unsure(size: f32, text: &str) -> bool {
+    let places = places_of(text);
+    if half_way(size, text) || is_between_two(size, places) {
+        return true;
+    }
+    // The shortest digits of an odd mantissa keep inside the interval: a shorter decimal at its edge is met first.
+    size.to_bits() & 1 == 1
+        && neighbours(size).filter(|other| other.is_finite()).map(|other| f64::midpoint(f64::from(size), f64::from(other))).any(|edge| {
+            let shortest = digits_of(&format!("{edge:e}"));
+            shortest.digits.len() <= places && is_exactly(edge, &shortest)
+        })
+}
+
+/// The value lies half way between two decimals of so many places, both within its interval.
+fn is_between_two(size: f32, places: usize) -> bool {
+    let wide = f64::from(size);
+    let longer = digits_of(&format!("{wide:.places$e}", places = places + 1));
+    let Some(below) = longer.digits.strip_suffix('5').filter(|_| is_exactly(wide, &longer)) else { return false };
+    let (first, rest) = below.split_at(1.min(below.len()));
+    let below = format!("{first}.{rest}e{}", longer.exponent).parse::<f64>();
+    let edge = neighbours(size).next().map(|other| f64::midpoint(wide, f64::from(other)));
+    below.is_ok_and(|below| edge.is_none_or(|edge| below >= edge))
+}
+
+/// The digits are all of the value's. No real and no edge of its interval has more than 115.
+fn is_exactly(value: f64, number: &Digits) -> bool {
+    let all = digits_of(&format!("{value:.115e}"));
+    all.exponent == number.exponent && all.digits.trim_end_matches('0') == number.digits.trim_end_matches('0')
 }
 
 fn duckdb_special(value: f64) -> Option<&'static str> {
     match value {
-        _ if value.is_nan() => Some("nan"),
+        _ if value.is_nan() => Some(if value.is_sign_negative() { "-nan" } else { "nan" }),
         f64::INFINITY => Some("inf"),
         f64::NEG_INFINITY => Some("-inf"),
         _ => None,
