@@ -1,7 +1,7 @@
 //! Parameters of a statement: which values it waits for, in the order in which the database counts them.
 //!
 //! Invariant: the text is never changed; a name is shown as it is written. Source: SQLite documentation, "Parameters" of
-//! "SQL Language Expressions"; PostgreSQL documentation, "Positional Parameters".
+//! "SQL Language Expressions"; PostgreSQL documentation, "Positional Parameters"; DuckDB documentation, "Prepared Statements".
 
 use super::lexer::{TokenKind, lex};
 use crate::limits::PARAMETERS_MAX;
@@ -10,7 +10,7 @@ use crate::wire::connection::EngineKind;
 /// One name for each value, in the order of values: `?` takes the next number, `?3` and `$3` the third, `:name` the next number at
 /// its first use. A number that no parameter uses stands as `$2` or `?2`, since a value is wanted for it all the same.
 pub fn parameters(text: &str, kind: EngineKind) -> Vec<String> {
-    if kind == EngineKind::Postgres && defines_something(text) {
+    if defines_something(text, kind) {
         return Vec::new();
     }
     let mut names: Vec<Option<String>> = Vec::new();
@@ -30,17 +30,26 @@ pub fn parameters(text: &str, kind: EngineKind) -> Vec<String> {
             }
             _ if names.len() >= PARAMETERS_MAX => break,
             _ if rest.is_empty() => names.push(Some(format!("?{}", names.len() + 1))),
-            _ if names.iter().flatten().any(|name| name == written) => {}
+            _ if names.iter().flatten().any(|name| is_same(name, written, kind)) => {}
             _ => names.push(Some(written.to_owned())),
         }
     }
     names.into_iter().enumerate().map(|(at, name)| name.unwrap_or_else(|| format!("{mark}{}", at + 1))).collect()
 }
 
+fn is_same(one: &str, other: &str, kind: EngineKind) -> bool {
+    one == other || (kind == EngineKind::Duckdb && one.eq_ignore_ascii_case(other))
+}
+
 /// `PREPARE` and `CREATE FUNCTION` write down parameters that are for later; the statement itself takes none.
-fn defines_something(text: &str) -> bool {
-    let first = lex(text, EngineKind::Postgres).find(|token| token.is_significant(text));
-    first.is_some_and(|token| token.is_word(text, "PREPARE") || token.is_word(text, "CREATE"))
+fn defines_something(text: &str, kind: EngineKind) -> bool {
+    let words: &[&str] = match kind {
+        EngineKind::Postgres => &["PREPARE", "CREATE"],
+        EngineKind::Duckdb => &["PREPARE"],
+        EngineKind::Sqlite | EngineKind::Mysql => return false,
+    };
+    let first = lex(text, kind).find(|token| token.is_significant(text));
+    first.is_some_and(|token| words.iter().any(|word| token.is_word(text, word)))
 }
 
 #[cfg(test)]
@@ -56,6 +65,11 @@ mod tests {
         assert_eq!(postgres("select $2::int, $1, a::text, $2 from t where x ? 'key'"), ["$1", "$2"]);
         assert_eq!(postgres("select $3"), ["$1", "$2", "$3"]);
         assert!(postgres("-- later\nprepare p(int) as select $1").is_empty());
+        let duckdb = |text| parameters(text, EngineKind::Duckdb);
+        assert_eq!(duckdb("select $2, $1, $2"), ["$1", "$2"]);
+        assert_eq!(duckdb("select $b, $a, $B"), ["$b", "$a"]);
+        assert_eq!(duckdb("select ?::int, ? -- ?"), ["?1", "?2"]);
+        assert!(duckdb("prepare p as select $1").is_empty() && !duckdb("create table t as select $1").is_empty());
     }
 
     #[test]
