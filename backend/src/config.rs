@@ -22,6 +22,9 @@ pub enum Command {
     Serve(ServeArguments),
     /// Prints a fresh link for a server that runs
     Open(OpenArguments),
+    /// DuckDB's process: started by the server, for itself
+    #[command(hide = true)]
+    DuckdbProcess,
 }
 
 /// Arguments of `sheaf serve`.

@@ -6,16 +6,19 @@
 
 pub mod dial;
 pub mod duckdb;
+mod files;
 pub mod mysql;
 mod notices;
 pub mod pool;
 pub mod postgres;
+mod refusals;
 pub mod sqlite;
 pub mod worker;
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
 use shared::problem::{ErrorCode, Problem};
 use shared::wire::catalog::{Catalog, KnownSchemas};
 use shared::wire::connection::{ConnectionFields, EngineKind};
@@ -163,7 +166,7 @@ pub trait CancelHandle: Send + Sync {
 }
 
 /// What state an error leaves the session in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Fate {
     /// Nothing of the statement remains; the session takes the next one.
     Idle,

@@ -2,6 +2,7 @@
 
 use backend::app::{Clock, instance};
 use backend::config::{self, Arguments, Command, Config};
+use backend::engine::duckdb;
 use backend::serve;
 use clap::Parser as _;
 use std::io::IsTerminal as _;
@@ -10,7 +11,9 @@ use tracing_subscriber::EnvFilter;
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    log_to_stderr();
+    if !matches!(arguments.command, Command::DuckdbProcess) {
+        log_to_stderr();
+    }
     let done = match arguments.command {
         Command::Serve(arguments) => {
             let mode = std::env::var("SHEAF_MODE").ok();
@@ -21,6 +24,7 @@ fn main() -> ExitCode {
                 println!("Sheaf is ready: {link}");
             })
         }
+        Command::DuckdbProcess => duckdb::run(),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -10,6 +10,8 @@ use crate::app::instance::{self, Instance};
 use crate::app::{App, Clock, Parts};
 use crate::config::{Browser, Config};
 use crate::connections::{Connections, Temporary, source};
+use crate::engine::duckdb;
+use crate::engine::worker::process;
 use crate::http;
 use crate::runs::{Runs, RunsConfig};
 use crate::sample;
@@ -33,7 +35,11 @@ const CLOSE: Duration = Duration::from_secs(2);
 /// Serves until a signal; the `Err` is one sentence for the terminal.
 pub async fn run(config: Config) -> Result<(), String> {
     if let Some(library) = &config.duckdb {
-        crate::engine::duckdb::library::place(library.clone());
+        duckdb::library::place(library.clone());
+    }
+    match process::own_binary() {
+        Ok(binary) => duckdb::start_from(binary),
+        Err(cause) => tracing::warn!(%cause, "Sheaf does not find its own binary, so DuckDB can't be started"),
     }
     let clock = Clock::system();
     let instance = Instance::claim(&config.data).map_err(|e| e.to_string())?;

@@ -6,6 +6,10 @@
 mod files;
 #[path = "duckdb_engine/locked_down.rs"]
 mod locked_down;
+#[path = "duckdb_engine/parameters.rs"]
+mod parameters;
+#[path = "duckdb_engine/process.rs"]
+mod process;
 #[path = "duckdb_engine/stopping.rs"]
 mod stopping;
 #[path = "duckdb_engine/support.rs"]
@@ -115,11 +119,26 @@ async fn whether_a_transaction_is_open_is_what_duckdb_says() {
         seen.push(session.finish().await.unwrap().in_transaction);
     }
     assert_eq!(seen, [false, true, true, false, true]);
-    // A broken-off transaction is still one.
+    // A text that is refused before it runs does not end a transaction.
+    refusal(&mut session, "SELECT nope").await;
+    assert!(!session.transaction_failed());
+    // A failed transaction is still one.
     refusal(&mut session, "INSERT INTO t VALUES (1)").await;
+    assert!(session.transaction_failed());
     refusal(&mut session, "SELECT 1").await;
-    assert!(session.finish().await.unwrap().in_transaction);
+    assert!(session.finish().await.unwrap().in_transaction && session.transaction_failed());
+    run(&mut session, &["ROLLBACK"]).await;
+    assert!(!session.transaction_failed() && !session.finish().await.unwrap().in_transaction);
+    assert!(session.take_notices().is_empty());
+    // DuckDB takes a COMMIT of it, says nothing and keeps nothing.
+    run(&mut session, &["BEGIN", "INSERT INTO t VALUES (3)"]).await;
+    refusal(&mut session, "INSERT INTO t VALUES (1)").await;
+    run(&mut session, &["COMMIT"]).await;
+    assert!(session.take_notices()[0].message.contains("nothing of it is kept"));
+    run(&mut session, &["BEGIN"]).await;
+    refusal(&mut session, "INSERT INTO t VALUES (1)").await;
     session.reset().await.unwrap();
+    assert!(!session.transaction_failed());
     assert_eq!(one(&mut session, "SELECT count(*) FROM t").await, [["2"]]);
     assert!(!session.finish().await.unwrap().in_transaction);
 }

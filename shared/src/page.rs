@@ -65,14 +65,18 @@ pub fn decode_checked(bytes: Vec<u8>, checksum: Option<&str>) -> Result<RecordBa
 /// The one record batch of a page; its buffers point into `bytes`.
 pub fn decode(bytes: Vec<u8>) -> Result<RecordBatch, PageError> {
     // Room over the limit: the schema and its metadata stand beside the values.
-    if bytes.len() > 2 * PAGE_BYTES_MAX {
+    decode_within(Buffer::from_vec(bytes), 2 * PAGE_BYTES_MAX)
+}
+
+/// The one record batch of a stream of at most so many bytes; its buffers point into `bytes`.
+pub fn decode_within(mut bytes: Buffer, bytes_max: usize) -> Result<RecordBatch, PageError> {
+    if bytes.len() > bytes_max {
         return Err(PageError::TooLong(bytes.len()));
     }
     let damaged = |e: arrow_schema::ArrowError| PageError::Damaged(e.to_string());
-    let mut buffer = Buffer::from_vec(bytes);
     let mut decoder = StreamDecoder::new();
-    let batch = decoder.decode(&mut buffer).map_err(damaged)?.ok_or(PageError::Short)?;
-    if decoder.decode(&mut buffer).map_err(damaged)?.is_some() {
+    let batch = decoder.decode(&mut bytes).map_err(damaged)?.ok_or(PageError::Short)?;
+    if decoder.decode(&mut bytes).map_err(damaged)?.is_some() {
         return Err(PageError::Damaged("a second batch".to_owned()));
     }
     decoder.finish().map_err(|_| PageError::Short)?;

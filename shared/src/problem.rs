@@ -71,7 +71,7 @@ pub struct Problem {
     /// The database's own code (SQLSTATE, or `SQLITE_…`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sqlstate: Option<String>,
-    /// The console's open transaction has failed with it and takes nothing but its end (PostgreSQL).
+    /// The console's open transaction has failed with it and takes nothing but its end (PostgreSQL, DuckDB).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub transaction_failed: bool,
     /// The field of a connection that it is about, where it is about one: `host`, `tls.certificate`, `tls_key`.

@@ -1,6 +1,20 @@
 //! What a database says beside its results.
 
+use shared::sql::lex;
+use shared::wire::connection::EngineKind;
 use shared::wire::run::Notice;
+
+/// A transaction that had failed ended by another word than ROLLBACK: that reads like success.
+pub fn rolled_back() -> Notice {
+    let message = "The transaction had failed before: it was rolled back, and nothing of it is kept".to_owned();
+    Notice { severity: "WARNING".to_owned(), message }
+}
+
+/// The text asks for just that.
+pub fn asks_to_roll_back(sql: &str, kind: EngineKind) -> bool {
+    let first = lex(sql, kind).find(|token| token.is_significant(sql));
+    first.is_some_and(|token| token.is_word(sql, "ROLLBACK") || token.is_word(sql, "ABORT"))
+}
 
 /// What the server said beside results, in order, until it is taken. A server that never stops is cut short.
 #[derive(Debug, Default)]

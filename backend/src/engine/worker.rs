@@ -1,7 +1,13 @@
-//! A thread of its own for a database library that blocks, and the way to ask it things.
+//! A thread of its own for a database library that blocks, and the way to ask it things; a whole process of its own, for one that may
+//! also crash, is [`process`].
 //!
 //! Invariant: whatever the thread owns (a connection, a statement half read) never leaves it; only commands go in and owned
 //! answers come out. The thread ends when its [`Worker`] is dropped; interrupting a call it is inside of is the engine's part.
+
+pub mod child;
+pub mod frames;
+pub mod jail;
+pub mod process;
 
 use tokio::sync::{mpsc, oneshot};
 

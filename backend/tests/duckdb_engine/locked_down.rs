@@ -39,7 +39,6 @@ async fn statements_reach_the_opened_file_and_nothing_else() {
             "SET lock_configuration = false".to_owned(),
             format!("SET temp_directory = '{out}'"),
             format!("SET profiling_output = '{out}'"),
-            format!("CALL enable_logging('QueryLog', storage = 'file', storage_path = '{out}')"),
         ] {
             refusal(&mut session, &sql).await;
             assert_eq!(one(&mut session, "SELECT a FROM t").await, [["1"]], "after {sql}");

@@ -2,13 +2,15 @@
 
 use adbc_core::options::{OptionDatabase, OptionValue};
 use adbc_core::{Connection as _, Database as _, Driver as _, Statement as _};
+use adbc_driver_manager::ManagedDriver;
 use arrow_array::RecordBatch;
-use backend::engine::duckdb::library;
+use backend::engine::duckdb::{self, library};
 use backend::engine::{Bound, EngineError, Session, Target, engine};
 use shared::format::format_cell;
 use shared::page;
 use shared::wire::connection::{ConnectionFields, EngineKind};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 /// A page of the usual size.
 pub const PAGE: Bound = Bound { rows: 1_000, bytes: 1 << 20 };
@@ -70,10 +72,17 @@ impl Db {
     }
 }
 
+/// The library in the test's own process, loaded once.
+fn driver() -> ManagedDriver {
+    static DRIVER: Mutex<Option<ManagedDriver>> = Mutex::new(None);
+    let mut driver = DRIVER.lock().unwrap();
+    driver.get_or_insert_with(|| library::load(&library::find().unwrap()).unwrap()).clone()
+}
+
 /// Runs statements by the driver alone, without Sheaf.
 fn plainly(path: &Path, statements: &[&str]) {
     let option = (OptionDatabase::Other("path".to_owned()), OptionValue::String(path.to_str().unwrap().to_owned()));
-    let database = library::driver().unwrap().new_database_with_opts([option]).unwrap();
+    let database = driver().new_database_with_opts([option]).unwrap();
     let mut connection = database.new_connection().unwrap();
     for sql in statements {
         let mut statement = connection.new_statement().unwrap();
@@ -84,6 +93,7 @@ fn plainly(path: &Path, statements: &[&str]) {
 
 /// Opens any path.
 pub async fn connect(path: &str, read_only: bool) -> Result<Box<dyn Session>, EngineError> {
+    duckdb::start_from(env!("CARGO_BIN_EXE_sheaf").into());
     let fields = ConnectionFields { path: Some(path.to_owned()), read_only, ..ConnectionFields::new("test", EngineKind::Duckdb) };
     engine(EngineKind::Duckdb).connect(&Target::new(fields, shared::wire::secrets::Secrets::default())).await
 }

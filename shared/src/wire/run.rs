@@ -104,7 +104,7 @@ pub struct RunStatus {
     /// The session has an open transaction after this statement.
     #[serde(default)]
     pub in_transaction: bool,
-    /// That transaction has failed: all it takes is its own end, and `COMMIT` rolls it back (PostgreSQL).
+    /// That transaction has failed: all it takes is its own end, and `COMMIT` rolls it back (PostgreSQL, DuckDB).
     #[serde(default)]
     pub transaction_failed: bool,
 }

@@ -3,7 +3,7 @@
 //! Invariant: the first line is DuckDB's own; its drawing of the place (`LINE 1: … ^`) becomes a position in bytes of the text that
 //! was given, never a part of the message.
 
-use super::place::cannot_open;
+use crate::engine::files::cannot_open;
 use crate::engine::{EngineError, Fate};
 use adbc_core::error::Error;
 use shared::problem::{ErrorCode, Problem};
@@ -26,6 +26,18 @@ pub fn of_statement(message: &str, sql: &str, stopped: bool) -> EngineError {
     // After these DuckDB takes nothing more from this database.
     let lost = first.starts_with("FATAL Error") || first.starts_with("INTERNAL Error");
     EngineError { problem, fate: if lost { Fate::Unknown } else { Fate::Idle }, cancelled }
+}
+
+/// How DuckDB begins to say that something is not allowed.
+pub const PERMISSION: &str = "Permission Error";
+
+/// What is told where DuckDB refuses everything from now on.
+pub fn beyond_use(message: &str, fate: Fate) -> EngineError {
+    let words = message.lines().next().unwrap_or_default();
+    let mut problem =
+        Problem::new(ErrorCode::ConnectionLost, format!("DuckDB takes no statement of this file any more and was ended. It said: {words}"));
+    problem.hint = Some("The next statement starts it anew; temporary tables, settings and an open transaction are gone.".to_owned());
+    EngineError { problem, fate, cancelled: false }
 }
 
 /// What a failed opening tells.

@@ -2,10 +2,11 @@
 //!
 //! Invariant: decided by the file's beginning where that tells, else by its name; one table.
 
+use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// Forms of files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Form {
     /// A DuckDB database.
     Database,

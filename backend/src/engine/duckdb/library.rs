@@ -1,14 +1,14 @@
-//! Where `libduckdb` is, and loading it: once for the process.
+//! Where `libduckdb` is, which the server says; and loading it, which DuckDB's process does.
 //!
 //! Invariant: its place is said by whoever starts the server (`--duckdb`, `SHEAF_DUCKDB`), or it lies beside the binary or in the
 //! user's cache; nothing that comes over HTTP can change it.
 
-use super::place::cannot_open;
 use crate::engine::EngineError;
+use crate::engine::files::cannot_open;
 use adbc_core::options::AdbcVersion;
 use adbc_driver_manager::ManagedDriver;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
 const ENTRY: &[u8] = b"duckdb_adbc_init";
 /// What it is called on this system.
@@ -23,32 +23,28 @@ pub const FILE_NAME: &str = if cfg!(target_os = "macos") {
 pub const VARIABLE: &str = "SHEAF_DUCKDB";
 
 static GIVEN: OnceLock<PathBuf> = OnceLock::new();
-static LOADED: Mutex<Option<ManagedDriver>> = Mutex::new(None);
 
 /// The place that the command line gives. Only the first time counts.
 pub fn place(path: PathBuf) {
     let _ = GIVEN.set(path);
 }
 
-/// The driver.
-pub fn driver() -> Result<ManagedDriver, EngineError> {
-    let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(driver) = loaded.as_ref() {
-        return Ok(driver.clone());
-    }
-    let path = find().ok_or_else(missing)?;
-    let driver = ManagedDriver::load_dynamic_from_filename(&path, Some(ENTRY), AdbcVersion::V110)
-        .map_err(|e| cannot_open(format!("{} could not be loaded: {}.", path.display(), e.message)))?;
-    *loaded = Some(driver.clone());
-    Ok(driver)
+/// The driver of the library that lies there.
+pub fn load(path: &Path) -> Result<ManagedDriver, EngineError> {
+    ManagedDriver::load_dynamic_from_filename(path, Some(ENTRY), AdbcVersion::V110)
+        .map_err(|e| cannot_open(format!("{} could not be loaded: {}.", path.display(), e.message)))
+}
+
+/// Where it is. A place that was given is the only one looked at.
+pub fn find() -> Result<PathBuf, EngineError> {
+    look().ok_or_else(missing)
 }
 
 fn missing() -> EngineError {
     cannot_open(format!("DuckDB's library is not installed: run `cargo xtask setup`, or start Sheaf with `--duckdb FILE` ({FILE_NAME})."))
 }
 
-/// A place that was given is the only one looked at.
-fn find() -> Option<PathBuf> {
+fn look() -> Option<PathBuf> {
     let given = GIVEN.get().cloned().or_else(|| std::env::var_os(VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from));
     if let Some(given) = given {
         return std::path::absolute(given).ok().filter(|path| path.is_file());

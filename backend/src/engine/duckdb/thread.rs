@@ -1,170 +1,209 @@
-//! The session's thread: it owns the connection and the result that is being read.
+//! A session's thread in DuckDB's process: it owns the connection and the result that is being read.
 //!
 //! Invariant: of a result no more is pulled than one of DuckDB's batches (2,048 rows) beyond what was handed out. Start at
 //! [`Connected::serve`].
 
-use super::columns::{Columns, Instants};
+use super::columns::{Columns, Instants, rows_within};
 use super::database::{Shared, literal};
-use super::place::Place;
+use super::messages::{Answer, Done, Ended, Fault, Rows, Value};
 use super::signals::Signals;
 use super::statement::{Facts, facts};
-use super::{catalog, database, error};
-use crate::engine::worker::Inbox;
-use crate::engine::{Bound, EngineError, Fetched, Finished, Started};
+use super::transaction::{self, Transaction};
+use super::{bind, catalog, database, error};
+use crate::engine::{Bound, EngineError, Fate, Fetched, refusals};
 use adbc_core::error::{Error, Result as AdbcResult};
 use adbc_core::{Connection as _, Statement as _};
 use adbc_driver_manager::{ManagedConnection, ManagedStatement};
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Int64Type, UInt64Type};
+use arrow_array::types::Int64Type;
 use arrow_array::{Array, RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, DataType, SchemaRef};
 use shared::problem::{ErrorCode, Problem};
-use shared::wire::catalog::Catalog;
 use std::sync::Arc;
-use tokio::sync::oneshot;
 
-/// Where an answer goes.
-type Reply<T> = oneshot::Sender<Result<T, EngineError>>;
 type Reader = Box<dyn RecordBatchReader + Send>;
 
-/// What the session asks of its thread.
+/// What the session's thread is asked.
 pub enum Command {
-    /// See [`crate::engine::Session::execute`].
-    Execute(String, Reply<Started>),
-    /// See [`crate::engine::Session::fetch`].
-    Fetch(Bound, Reply<Fetched>),
-    /// See [`crate::engine::Session::finish`].
-    Finish(Reply<Finished>),
-    /// See [`crate::engine::Session::catalog`].
-    Catalog(Reply<Catalog>),
-    /// See [`crate::engine::Session::reset`].
-    Reset(Reply<()>),
+    /// A statement, its values, and how much to bring.
+    Execute(String, Vec<Value>, Bound),
+    /// More rows.
+    Fetch(Bound),
+    /// The statement's end.
+    Finish,
+    /// Names, types and keys.
+    Catalog,
+    /// The session as new.
+    Reset,
 }
 
-/// A session with an open file. Fields are dropped in their order: the result before its connection before its database.
+/// What was done, and the rows that go with it.
+pub type Outcome = Result<(Done, Option<RecordBatch>), EngineError>;
+
+/// A session with the open file. Fields are dropped in their order: the result before its connection before its database.
 pub struct Connected {
     reading: Option<Reading>,
     connection: ManagedConnection,
     /// For questions of Sheaf's own while a result is open.
     aside: Option<ManagedConnection>,
     shared: Arc<Shared>,
-    place: Place,
-    version: String,
+    name: String,
+    signals: Arc<Signals>,
     touched: bool,
-    in_transaction: bool,
-    /// Whether one is open may have changed since it was last asked.
+    transaction: Transaction,
+    /// What there is of a transaction may have changed since it was last asked.
     unsure: bool,
+    /// The last text may have changed something.
+    ran: bool,
     rows_affected: Option<u64>,
 }
 
 impl Connected {
-    /// Opens the file and a session.
-    pub fn open(place: Place) -> Result<Self, EngineError> {
-        let shared = Shared::of(&place)?;
-        let mut connection = shared.connect()?;
-        let version = first_text(&mut connection, "SELECT version()").unwrap_or_default();
+    /// A session; `name` is the file's.
+    pub fn new(shared: Arc<Shared>, name: String, signals: Arc<Signals>) -> Result<Self, EngineError> {
+        let connection = shared.connect()?;
         Ok(Self {
             reading: None,
             connection,
             aside: None,
             shared,
-            place,
-            version,
+            name,
+            signals,
             touched: false,
-            in_transaction: false,
+            transaction: Transaction::None,
             unsure: false,
+            ran: false,
             rows_affected: None,
         })
     }
 
     /// The library's name and version.
-    pub fn server(&self) -> String {
-        format!("DuckDB {}", self.version.trim_start_matches('v'))
+    pub fn server(&mut self) -> String {
+        let version = first_text(&mut self.connection, "SELECT version()").unwrap_or_default();
+        format!("DuckDB {}", version.trim_start_matches('v'))
     }
 
-    /// Answers commands until the session is dropped.
-    pub fn serve(mut self, signals: &Signals, inbox: &mut Inbox<Command>) {
-        while let Some(command) = inbox.wait() {
-            match command {
-                Command::Execute(sql, reply) => drop(reply.send(self.execute(&sql, signals))),
-                Command::Fetch(bound, reply) => drop(reply.send(self.fetch(bound, signals))),
-                Command::Finish(reply) => drop(reply.send(Ok(self.finish()))),
-                Command::Catalog(reply) => {
-                    self.reading = None;
-                    let read = catalog::read(&mut self.connection, &self.place.name());
-                    drop(reply.send(read.map_err(|e| error::of_statement(&e.message, "", signals.stopped()))));
-                }
-                Command::Reset(reply) => drop(reply.send(self.reset())),
+    /// Does what is asked. A statement that failed has ended: nothing is left that a stop could be for.
+    pub fn answer(&mut self, command: Command) -> (Answer, Option<RecordBatch>) {
+        let is_statement = matches!(command, Command::Execute(..) | Command::Fetch(_));
+        let begins = matches!(command, Command::Execute(..));
+        self.ran &= !begins;
+        let outcome = match command {
+            Command::Execute(sql, params, bound) => self.execute(&sql, &params, bound),
+            Command::Fetch(bound) => self.fetch(bound).map(|fetched| (Done::Fetched(Rows { more: fetched.more }), Some(fetched.batch))),
+            Command::Finish => self.finish().map(|ended| (Done::Finished(ended), None)),
+            Command::Catalog => {
+                self.reading = None;
+                let read = catalog::read(&mut self.connection, &self.name);
+                let stopped = self.signals.stopped();
+                self.signals.end();
+                read.map(|catalog| (Done::Catalog(catalog), None)).map_err(|e| error::of_statement(&e.message, "", stopped))
             }
-        }
+            Command::Reset => self.reset().map(|()| (Done::Reset, None)),
+        };
+        let (done, batch) = match outcome {
+            Ok((done, batch)) => (Ok(done), batch),
+            Err(mut e) => {
+                if e.problem.message.starts_with(error::PERMISSION)
+                    && let Some(words) = self.beyond_use()
+                {
+                    // A text that can't have changed anything may run elsewhere.
+                    e = error::beyond_use(&words, if begins && !self.ran { Fate::NotSent } else { Fate::Unknown });
+                } else if is_statement {
+                    self.reading = None;
+                    self.signals.end();
+                    // In a transaction some failures end it, and some don't.
+                    self.unsure |= self.transaction != Transaction::None;
+                    self.settle_transaction();
+                }
+                (Err(Fault::from(e)), None)
+            }
+        };
+        (Answer { done, transaction_failed: self.transaction == Transaction::Failed }, batch)
     }
 
-    fn execute(&mut self, sql: &str, signals: &Signals) -> Result<Started, EngineError> {
+    fn execute(&mut self, sql: &str, params: &[Value], bound: Bound) -> Outcome {
         self.reading = None;
         self.rows_affected = None;
         self.unsure |= facts(sql).transaction;
-        let started = self.start(sql, signals);
-        if started.is_err() {
-            self.settle_transaction();
+        if !self.start(sql, params)? {
+            let ended = Some(self.finish()?);
+            return Ok((Done::Started { rows: None, ended }, None));
         }
-        started
+        let first = self.fetch(bound)?;
+        let ended = if first.more { None } else { Some(self.finish()?) };
+        Ok((Done::Started { rows: Some(Rows { more: first.more }), ended }, Some(first.batch)))
     }
 
-    /// Asks whether a transaction is open, where the last statement may have changed that.
+    /// Asks what there is of a transaction, where that may have changed.
     fn settle_transaction(&mut self) {
         if std::mem::take(&mut self.unsure) {
-            self.in_transaction = is_in_transaction(&mut self.connection);
+            self.transaction = transaction::of(&mut self.connection);
         }
     }
 
-    fn start(&mut self, sql: &str, signals: &Signals) -> Result<Started, EngineError> {
+    /// Whether rows are to be read.
+    fn start(&mut self, sql: &str, params: &[Value]) -> Result<bool, EngineError> {
         let facts = facts(sql);
         check(&facts, sql)?;
+        let values = bind::values(sql, params)?;
         if !facts.some {
-            return Ok(Started { schema: None });
+            return Ok(false);
         }
         self.touched |= facts.touches;
+        let signals = &self.signals;
         let fault = |e: &Error| error::of_statement(&e.message, sql, signals.stopped());
         let mut statement = self.connection.new_statement().map_err(|e| fault(&e))?;
         signals.attach(statement.get_cancel_handle());
         statement.set_sql_query(sql).map_err(|e| fault(&e))?;
+        if let Some(values) = values {
+            statement.bind(values).map_err(|e| fault(&e))?;
+        }
         if signals.stopped() {
             return Err(error::of_statement("INTERRUPT Error: Interrupted!", sql, true));
         }
+        self.ran = facts.touches;
         let reader = statement.execute().map_err(|e| fault(&e))?;
         let mut reading = Reading::new(reader, statement, sql.to_owned());
         if let Some(count) = reading.answer_without_rows(&facts, signals)? {
             self.rows_affected = count;
-            return Ok(Started { schema: None });
+            return Ok(false);
         }
-        let schema = reading.columns.schema();
         reading.look_ahead(signals)?;
         self.reading = Some(reading);
-        Ok(Started { schema: Some(schema) })
+        Ok(true)
     }
 
-    fn fetch(&mut self, bound: Bound, signals: &Signals) -> Result<Fetched, EngineError> {
+    fn fetch(&mut self, bound: Bound) -> Result<Fetched, EngineError> {
         let Some(reading) = &mut self.reading else {
             return Err(EngineError::idle(Problem::new(ErrorCode::Internal, "No statement is being read.")));
         };
         let (shared, aside) = (&self.shared, &mut self.aside);
-        let fetched = reading.fetch(bound, signals, |zone, instants| {
+        reading.fetch(bound, &self.signals, |zone, instants| {
             if aside.is_none() {
                 *aside = Some(shared.connect()?);
             }
             let Some(connection) = aside else { return Ok(Instants::new()) };
             texts_of(connection, zone, instants)
-        });
-        if fetched.is_err() {
-            self.reading = None;
-        }
-        fetched
+        })
     }
 
-    fn finish(&mut self) -> Finished {
+    fn finish(&mut self) -> Result<Ended, EngineError> {
         self.reading = None;
+        self.signals.end();
         self.settle_transaction();
-        Finished { rows_affected: self.rows_affected.take(), in_transaction: self.in_transaction }
+        if self.transaction == Transaction::Failed
+            && let Some(words) = self.beyond_use()
+        {
+            return Err(error::beyond_use(&words, Fate::Unknown));
+        }
+        Ok(Ended { rows_affected: self.rows_affected.take(), in_transaction: self.transaction != Transaction::None })
+    }
+
+    /// A log that may not be written makes DuckDB refuse every statement there is, for good; its words.
+    fn beyond_use(&mut self) -> Option<String> {
+        let refused = rows_of(&mut self.connection, "SELECT 1").err()?;
+        refused.message.starts_with(error::PERMISSION).then_some(refused.message)
     }
 
     /// A new connection forgets everything that was the session's: settings, temporary tables, an open transaction.
@@ -174,7 +213,7 @@ impl Connected {
             self.aside = None;
             self.connection = self.shared.connect()?;
             self.touched = false;
-            self.in_transaction = false;
+            self.transaction = Transaction::None;
             self.unsure = false;
         }
         Ok(())
@@ -182,18 +221,13 @@ impl Connected {
 }
 
 fn check(facts: &Facts, sql: &str) -> Result<(), EngineError> {
-    let refuse = |message: &str, at: usize| {
-        let mut problem = Problem::new(ErrorCode::Rejected, message);
-        problem.position = u32::try_from(at).ok();
-        Err(EngineError::idle(problem))
-    };
     if let Some(at) = sql.find('\0') {
-        return refuse("The text has a NUL character, where DuckDB would stop reading it.", at);
+        return Err(refusals::at("The text has a NUL character, where DuckDB would stop reading it.", at));
     }
     if let Some(second) = facts.second {
-        return refuse("One statement at a time: another one follows the first.", second);
+        return Err(refusals::second_statement(second));
     }
-    facts.refused.map_or(Ok(()), |(message, at)| refuse(message, at))
+    facts.refused.map_or(Ok(()), |(message, at)| Err(refusals::at(message, at)))
 }
 
 /// A result that is being read.
@@ -285,19 +319,6 @@ impl Reading {
     }
 }
 
-/// As many rows as the bound lets through: one at least.
-fn rows_within(batch: &RecordBatch, bound: Bound) -> usize {
-    let mut rows = batch.num_rows().min(bound.rows).max(1);
-    while rows > 1 && bytes_of(&batch.slice(0, rows)) > bound.bytes {
-        rows = rows.div_ceil(2);
-    }
-    rows
-}
-
-fn bytes_of(batch: &RecordBatch) -> usize {
-    batch.columns().iter().map(|column| column.to_data().get_slice_memory_size().unwrap_or(0)).sum()
-}
-
 /// DuckDB's own words in an error of its stream.
 fn words_of(e: &ArrowError) -> String {
     match e {
@@ -352,18 +373,4 @@ fn first_text(connection: &mut ManagedConnection, sql: &str) -> Option<String> {
     let batches = rows_of(connection, sql).ok()?;
     let column = batches.first()?.columns().first()?.as_string_opt::<i32>()?.clone();
     (!column.is_empty()).then(|| column.value(0).to_owned())
-}
-
-/// DuckDB does not say whether a transaction is open. Within one every statement has the same transaction number; outside, each has
-/// its own. One that was broken off takes no statement, so an error means there is one.
-fn is_in_transaction(connection: &mut ManagedConnection) -> bool {
-    let mut number = || -> AdbcResult<Option<u64>> {
-        let batches = rows_of(connection, "SELECT txid_current()::UBIGINT")?;
-        let first = batches.first().and_then(|batch| batch.column(0).as_primitive_opt::<UInt64Type>().cloned());
-        Ok(first.filter(|numbers| !numbers.is_empty()).map(|numbers| numbers.value(0)))
-    };
-    match (number(), number()) {
-        (Ok(one), Ok(other)) => one == other,
-        _ => true,
-    }
 }

@@ -19,6 +19,7 @@ use super::errors::{Notices, lost, not_sent};
 use super::origins::Whose;
 use super::types::{Layout, Names};
 use super::wire::{Wire, WireError};
+use crate::engine::notices::{asks_to_roll_back, rolled_back};
 use crate::engine::{Bound, CancelHandle, EngineError, Fetched, Finished, Param, Session, Started};
 use async_trait::async_trait;
 use flow::{Block, Event, Said, Sink};
@@ -27,7 +28,6 @@ use way::{Reach, reach_of};
 pub use flow::TextRow;
 use postgres_protocol::message::frontend;
 use shared::problem::{ErrorCode, Problem};
-use shared::sql::lexer::lex;
 use shared::wire::catalog::{Catalog, KnownSchemas};
 use shared::wire::connection::EngineKind;
 use shared::wire::run::Notice;
@@ -332,12 +332,6 @@ fn rows_affected(tag: &str, has_columns: bool) -> Option<u64> {
     words.next_back().filter(|_| counts).and_then(|count| count.parse().ok())
 }
 
-/// `ROLLBACK` or its synonym; any other end of a transaction asks for its rows to be kept.
-fn asks_to_roll_back(sql: &str) -> bool {
-    let first = lex(sql, EngineKind::Postgres).find(|token| token.is_significant(sql));
-    first.is_some_and(|token| token.is_word(sql, "ROLLBACK") || token.is_word(sql, "ABORT"))
-}
-
 #[async_trait]
 impl Session for PostgresSession {
     async fn execute(&mut self, sql: &str, bound: Bound) -> Result<Started, EngineError> {
@@ -413,9 +407,8 @@ impl Session for PostgresSession {
         if tag.as_deref().is_some_and(|tag| tag.starts_with("ALTER ") || tag.starts_with("DROP ")) {
             self.names.forget();
         }
-        if had_failed && tag.as_deref() == Some("ROLLBACK") && !asks_to_roll_back(&statement.sql) {
-            let message = "The transaction had failed before: it was rolled back, and nothing of it is kept".to_owned();
-            self.notices.push(Notice { severity: "WARNING".to_owned(), message });
+        if had_failed && tag.as_deref() == Some("ROLLBACK") && !asks_to_roll_back(&statement.sql, EngineKind::Postgres) {
+            self.notices.push(rolled_back());
         }
         let unnamed = self.names.missing_types(&columns);
         if !unnamed.is_empty() && !self.in_transaction() {

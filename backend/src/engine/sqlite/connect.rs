@@ -6,15 +6,13 @@
 use super::error;
 use super::own;
 use super::signals::Signals;
-use crate::engine::EngineError;
+use crate::engine::{EngineError, files};
 use rusqlite::config::DbConfig;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags, ffi};
-use shared::problem::{ErrorCode, Problem};
 use std::cell::RefCell;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -33,31 +31,16 @@ pub struct Place {
 }
 
 impl Place {
-    /// Checks that `path` is a file that can be read. Each fault is one sentence.
+    /// Checks that `path` is a file that can be read.
     pub fn find(path: Option<&str>, read_only: bool) -> Result<Self, EngineError> {
-        let given = path.unwrap_or("").trim();
-        if given.is_empty() {
-            return Err(cannot_open("Give the path of the SQLite file."));
-        }
         // Absolute from here on: it can't be taken for `:memory:`, for `file:…` or for a temporary database.
-        let path = std::path::absolute(given).map_err(|e| io_fault(given, &e))?;
-        if own::is_own(&path) {
-            return Err(EngineError { problem: own::problem(), ..cannot_open("") });
-        }
-        let metadata = std::fs::metadata(&path).map_err(|e| io_fault(given, &e))?;
-        if metadata.is_dir() {
-            return Err(cannot_open(format!("{given} is a folder, not a file.")));
-        }
-        if !metadata.is_file() {
-            return Err(cannot_open(format!("{given} is not a regular file.")));
-        }
-        std::fs::File::open(&path).map_err(|e| io_fault(given, &e))?;
-        Ok(Self { path, read_only })
+        let found = files::find(path, "the SQLite file", |given| std::path::absolute(given))?;
+        Ok(Self { path: found.path, read_only })
     }
 
     /// The file's name, for people.
     pub fn name(&self) -> String {
-        self.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+        files::name_of(&self.path)
     }
 
     /// Opens it on the thread that will use it.
@@ -101,7 +84,7 @@ impl Place {
             ffi::SQLITE_PERM | ffi::SQLITE_READONLY => format!("This user may not open {path} in this way."),
             _ => format!("SQLite cannot open {path}: {e}."),
         };
-        let mut fault = cannot_open(sentence);
+        let mut fault = files::cannot_open(sentence);
         fault.problem.sqlstate = e.sqlite_error().map(|failure| error::name(failure.extended_code));
         fault
     }
@@ -109,25 +92,6 @@ impl Place {
 
 fn primary(e: &rusqlite::Error) -> i32 {
     e.sqlite_error().map_or(0, |failure| failure.extended_code & 0xff)
-}
-
-fn cannot_open(sentence: impl Into<String>) -> EngineError {
-    EngineError::not_sent(ErrorCode::CannotOpen, sentence)
-}
-
-fn io_fault(given: &str, e: &io::Error) -> EngineError {
-    let sentence = match e.kind() {
-        io::ErrorKind::NotFound => format!("There is no such file: {given}."),
-        io::ErrorKind::PermissionDenied => format!("This user may not read {given}."),
-        io::ErrorKind::NotADirectory => format!("There is no such file: {given}; a part of its path is not a folder."),
-        _ => format!("{given} cannot be opened: {e}."),
-    };
-    let mut fault = cannot_open(sentence);
-    if Path::new(given).is_relative() {
-        let folder = std::env::current_dir().map(|folder| folder.display().to_string()).unwrap_or_default();
-        fault.problem.detail = Some(format!("The path is relative to {folder}."));
-    }
-    fault
 }
 
 thread_local! {
@@ -172,15 +136,4 @@ fn only_reading(context: AuthContext<'_>) -> Authorization {
         _ => false,
     };
     if refused { Authorization::Deny } else { Authorization::Allow }
-}
-
-/// A statement without its values.
-pub fn value_missing(name: &str) -> EngineError {
-    EngineError::idle(Problem::new(ErrorCode::Rejected, format!("The statement has a parameter, {name}, and no value was given for it.")))
-}
-
-/// More values than parameters.
-pub fn values_left_over(given: usize, wanted: usize) -> EngineError {
-    let message = format!("The statement has {wanted} parameters, and {given} values were given.");
-    EngineError::idle(Problem::new(ErrorCode::Rejected, message))
 }

@@ -3,13 +3,13 @@
 //! Invariant: a statement is stepped only as far as it is asked for: one row more than was handed out, which stays in the statement
 //! until it is wanted. Start at [`serve`].
 
-use super::connect::{Place, value_missing, values_left_over};
+use super::connect::Place;
 use super::decode::Page;
 use super::describe::{Column, columns};
 use super::signals::Signals;
 use super::{catalog, error, own, text};
 use crate::engine::worker::Inbox;
-use crate::engine::{Bound, EngineError, Fetched, Finished, Param, Started};
+use crate::engine::{Bound, EngineError, Fetched, Finished, Param, Started, refusals};
 use rusqlite::fallible_iterator::FallibleIterator as _;
 use rusqlite::fallible_streaming_iterator::FallibleStreamingIterator as _;
 use rusqlite::types::Null;
@@ -200,13 +200,9 @@ enum Refused {
 
 /// Prepares the one statement of the text; `None` when there is none in it.
 fn prepare<'c>(connection: &'c Connection, sql: &str, params: &[Param]) -> Result<Option<Statement<'c>>, Refused> {
-    let refuse = |message: &str, position: usize| {
-        let mut problem = Problem::new(ErrorCode::Rejected, message);
-        problem.position = u32::try_from(position).ok();
-        Refused::Here(EngineError::idle(problem))
-    };
     if let Some(at) = sql.find('\0') {
-        return Err(refuse("The text has a NUL character, where SQLite would stop reading it.", at));
+        let message = "The text has a NUL character, where SQLite would stop reading it.";
+        return Err(Refused::Here(refusals::at(message, at)));
     }
     let start = text::skip_empty(sql, 0);
     if start == sql.len() {
@@ -222,7 +218,7 @@ fn prepare<'c>(connection: &'c Connection, sql: &str, params: &[Param]) -> Resul
     let end = start + statement.expanded_sql().map_or(body.len(), |taken| text::length_before_expansion(body, taken.len()));
     let second = text::skip_empty(sql, end);
     if second < sql.len() {
-        return Err(refuse("One statement at a time: another one follows the first.", second));
+        return Err(Refused::Here(refusals::second_statement(second)));
     }
     bind(&mut statement, params)?;
     Ok(Some(statement))
@@ -232,11 +228,11 @@ fn prepare<'c>(connection: &'c Connection, sql: &str, params: &[Param]) -> Resul
 fn bind(statement: &mut Statement<'_>, params: &[Param]) -> Result<(), Refused> {
     let wanted = statement.parameter_count();
     if params.len() > wanted {
-        return Err(Refused::Here(values_left_over(params.len(), wanted)));
+        return Err(Refused::Here(refusals::values_left_over(params.len(), wanted)));
     }
     if params.len() < wanted {
         let name = statement.parameter_name(params.len() + 1).unwrap_or("?").to_owned();
-        return Err(Refused::Here(value_missing(&name)));
+        return Err(Refused::Here(refusals::value_missing(&name)));
     }
     for (at, param) in params.iter().enumerate() {
         let bound = match param {
