@@ -12,6 +12,7 @@ mod notices;
 pub mod pool;
 pub mod postgres;
 mod refusals;
+mod rows;
 pub mod sqlite;
 pub mod worker;
 

@@ -5,6 +5,7 @@
 //! what messages mean. [`Wire::next`] may be dropped half way without losing a byte, and reads no further ahead than one step.
 
 use crate::engine::dial::Link;
+use crate::engine::rows::RowsError;
 use bytes::{Buf, BytesMut};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -31,6 +32,15 @@ pub enum WireError {
     /// A message over [`MESSAGE_BYTES_MAX`]; it is skipped, and the link is good for the next one.
     #[error("the server sent one row of {0} bytes, more than the {MESSAGE_BYTES_MAX} that are read at once")]
     TooLong(usize),
+}
+
+impl From<RowsError> for WireError {
+    fn from(error: RowsError) -> Self {
+        match error {
+            RowsError::TooLong(bytes) => Self::TooLong(bytes),
+            RowsError::Shape(what) => Self::Protocol(what),
+        }
+    }
 }
 
 /// Both directions of a link.
@@ -249,6 +259,12 @@ impl<'a> Reader<'a> {
     /// The same as text; what is not UTF-8 in it is shown as such.
     pub fn counted_text(&mut self) -> Result<String, WireError> {
         Ok(String::from_utf8_lossy(self.counted()?).into_owned())
+    }
+
+    /// Bytes with one byte of count before them.
+    pub fn counted_by_byte(&mut self) -> Result<&'a [u8], WireError> {
+        let count = self.u8()?;
+        self.bytes(usize::from(count))
     }
 
     /// One value of a row; `None` for NULL.

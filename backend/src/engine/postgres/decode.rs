@@ -6,90 +6,38 @@
 
 mod values;
 
-use super::types::{EXTENSION_KEY, Kind, Layout};
+use super::types::{Kind, Layout};
 use super::wire::{Reader, WireError, readable};
+use crate::engine::rows::{Rows, Slots, Values};
 use arrow_array::builder::{BinaryBuilder, BooleanBuilder};
-use arrow_array::types::{Date32Type, Decimal128Type, Float32Type, Float64Type, Int16Type, Int32Type, Int64Type, UInt32Type};
-use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, BinaryArray, PrimitiveArray, RecordBatch, RecordBatchOptions, StringArray};
-use arrow_buffer::{NullBuffer, NullBufferBuilder, OffsetBuffer, ScalarBuffer};
-use arrow_schema::{Field, Schema};
+use arrow_array::types::{Date32Type, Float32Type, Float64Type, Int16Type, Int32Type, Int64Type, UInt32Type};
+use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use std::sync::Arc;
 
-/// DataRow bodies in their order: rows are pushed behind and taken from the front.
-#[derive(Debug, Default)]
-pub struct Rows {
-    bytes: Vec<u8>,
-    /// Where each row ends in `bytes`.
-    ends: Vec<usize>,
+/// The first `count` rows as a batch; a row is a DataRow body.
+pub fn batch(rows: &Rows, count: usize, layout: &Layout, reading: Reading) -> Result<RecordBatch, WireError> {
+    let columns = layout.kinds.len();
+    let cells = rows.cells(count, columns, |body, slots| places(body, columns, slots))?;
+    let arrays = layout.kinds.iter().enumerate().map(|(at, kind)| decode(cells.column(at), *kind, reading));
+    Ok(cells.assemble(arrays.collect::<Result<_, _>>()?, &layout.schema)?)
 }
 
-impl Rows {
-    /// How many.
-    pub fn len(&self) -> usize {
-        self.ends.len()
+/// Where each value of a row lies.
+fn places(body: &[u8], columns: usize, slots: &mut Slots<'_>) -> Result<(), WireError> {
+    let mut reader = Reader::new(body);
+    if usize::from(reader.u16()?) != columns {
+        return Err(WireError::Protocol("a row has other columns than its description".to_owned()));
     }
-
-    /// Bytes of all of them.
-    pub fn byte_len(&self) -> usize {
-        self.bytes.len()
+    for _ in 0..columns {
+        let Ok(length) = u32::try_from(reader.i32()?) else {
+            slots.null();
+            continue;
+        };
+        let offset = body.len() - reader.rest().len();
+        reader.bytes(length as usize)?;
+        slots.value(offset, length as usize);
     }
-
-    /// One row more.
-    pub fn push(&mut self, body: &[u8]) {
-        self.bytes.extend_from_slice(body);
-        self.ends.push(self.bytes.len());
-    }
-
-    /// How many rows it takes to reach `bytes`; `None` while all together are shorter.
-    pub fn reaching(&self, bytes: usize) -> Option<usize> {
-        let before = self.ends.partition_point(|end| *end < bytes);
-        (before < self.ends.len()).then_some(before + 1)
-    }
-
-    /// Forgets the first `count` rows.
-    pub fn discard(&mut self, count: usize) {
-        let Some(cut) = count.checked_sub(1).and_then(|last| self.ends.get(last).copied()) else { return };
-        self.bytes.drain(..cut);
-        self.ends.drain(..count);
-        for end in &mut self.ends {
-            *end -= cut;
-        }
-    }
-
-    /// The first `count` rows as a batch.
-    pub fn batch(&self, count: usize, layout: &Layout, reading: Reading) -> Result<RecordBatch, WireError> {
-        let count = count.min(self.len());
-        let cells = self.places(count, layout.kinds.len())?;
-        let mut arrays: Vec<ArrayRef> = Vec::with_capacity(layout.kinds.len());
-        for (at, kind) in layout.kinds.iter().enumerate() {
-            let cells = cells.get(at * count..(at + 1) * count).unwrap_or_default();
-            arrays.push(Values { raw: &self.bytes, cells }.decode(*kind, reading)?);
-        }
-        assemble(arrays, count, layout)
-    }
-
-    /// Where each value lies, column by column.
-    fn places(&self, count: usize, columns: usize) -> Result<Vec<Place>, WireError> {
-        let mut places = vec![Place::NULL; count * columns];
-        let mut start = 0;
-        for (row, end) in self.ends.iter().take(count).enumerate() {
-            let body = self.bytes.get(start..*end).unwrap_or_default();
-            let mut reader = Reader::new(body);
-            if usize::from(reader.u16()?) != columns {
-                return Err(WireError::Protocol("a row has other columns than its description".to_owned()));
-            }
-            for column in 0..columns {
-                let Ok(length) = u32::try_from(reader.i32()?) else { continue };
-                let offset = *end - reader.rest().len();
-                reader.bytes(length as usize)?;
-                if let Some(place) = places.get_mut(column * count + row) {
-                    *place = Place { offset, length };
-                }
-            }
-            start = *end;
-        }
-        Ok(places)
-    }
+    Ok(())
 }
 
 /// What the session's settings say about the server's text.
@@ -101,149 +49,54 @@ pub struct Reading {
     pub shortest_floats: bool,
 }
 
-#[derive(Clone, Copy)]
-struct Place {
-    offset: usize,
-    length: u32,
-}
-
-impl Place {
-    const NULL: Self = Self { offset: usize::MAX, length: 0 };
-
-    fn is_null(self) -> bool {
-        self.offset == usize::MAX
-    }
-}
-
-/// The values of one column.
-struct Values<'a> {
-    raw: &'a [u8],
-    cells: &'a [Place],
-}
-
-impl<'a> Values<'a> {
-    /// `None` for NULL.
-    fn iter(&self) -> impl Iterator<Item = Option<&'a [u8]>> + '_ {
-        self.cells.iter().map(|cell| match cell.is_null() {
-            true => None,
-            false => Some(self.raw.get(cell.offset..cell.offset + cell.length as usize).unwrap_or_default()),
-        })
-    }
-
-    fn decode(&self, kind: Kind, reading: Reading) -> Result<ArrayRef, WireError> {
-        let typed = match kind {
-            Kind::Boolean => self.booleans(),
-            Kind::Int16 => self.primitives::<Int16Type>(values::integer),
-            Kind::Int32 => self.primitives::<Int32Type>(values::integer),
-            Kind::Int64 => self.primitives::<Int64Type>(values::integer),
-            Kind::Oid => self.primitives::<UInt32Type>(values::integer),
-            Kind::Float32 if reading.shortest_floats => self.primitives::<Float32Type>(values::float4),
-            Kind::Float64 if reading.shortest_floats => self.primitives::<Float64Type>(values::float8),
-            Kind::Decimal { precision, scale } => self.decimals(precision, scale),
-            Kind::Date if reading.iso_dates => self.primitives::<Date32Type>(values::date),
-            Kind::Bytes => self.bytes(),
-            Kind::Float32 | Kind::Float64 | Kind::Date | Kind::Text => None,
-        };
-        typed.map_or_else(|| self.text(), Ok)
-    }
-
-    fn nulls(&self) -> Option<NullBuffer> {
-        let mut nulls = NullBufferBuilder::new(self.cells.len());
-        for cell in self.cells {
-            nulls.append(!cell.is_null());
-        }
-        nulls.finish()
-    }
-
-    fn primitives<T: ArrowPrimitiveType>(&self, parse: impl Fn(&[u8]) -> Option<T::Native>) -> Option<ArrayRef> {
-        self.primitive_array::<T>(parse).map(|array| Arc::new(array) as ArrayRef)
-    }
-
-    fn primitive_array<T: ArrowPrimitiveType>(&self, parse: impl Fn(&[u8]) -> Option<T::Native>) -> Option<PrimitiveArray<T>> {
-        let mut out: Vec<T::Native> = Vec::with_capacity(self.cells.len());
-        for value in self.iter() {
-            out.push(match value {
-                Some(text) => parse(text)?,
-                None => T::Native::default(),
-            });
-        }
-        PrimitiveArray::<T>::try_new(ScalarBuffer::from(out), self.nulls()).ok()
-    }
-
-    fn decimals(&self, precision: u8, scale: i8) -> Option<ArrayRef> {
-        let digits = usize::try_from(scale).ok()?;
-        let array = self.primitive_array::<Decimal128Type>(|text| values::decimal(text, digits))?;
-        let array = array.with_precision_and_scale(precision, scale).ok()?;
-        array.validate_decimal_precision(precision).ok()?;
-        Some(Arc::new(array))
-    }
-
-    fn booleans(&self) -> Option<ArrayRef> {
-        let mut out = BooleanBuilder::with_capacity(self.cells.len());
-        for value in self.iter() {
-            match value {
-                None => out.append_null(),
-                Some(b"t") => out.append_value(true),
-                Some(b"f") => out.append_value(false),
-                Some(_) => return None,
-            }
-        }
-        Some(Arc::new(out.finish()))
-    }
-
-    fn bytes(&self) -> Option<ArrayRef> {
-        let mut out = BinaryBuilder::with_capacity(self.cells.len(), self.byte_len() / 2);
-        for value in self.iter() {
-            match value {
-                None => out.append_null(),
-                Some(text) => out.append_value(values::bytea(text)?),
-            }
-        }
-        Some(Arc::new(out.finish()))
-    }
-
-    fn byte_len(&self) -> usize {
-        self.cells.iter().map(|cell| cell.length as usize).sum()
-    }
-
-    /// The server's text as it came; see [`readable`] for what is not UTF-8 in it.
-    fn text(&self) -> Result<ArrayRef, WireError> {
-        if i32::try_from(self.byte_len()).is_err() {
-            return Err(WireError::TooLong(self.byte_len()));
-        }
-        let mut out: Vec<u8> = Vec::with_capacity(self.byte_len());
-        for value in self.iter() {
-            out.extend_from_slice(value.unwrap_or_default());
-        }
-        let offsets = OffsetBuffer::from_lengths(self.cells.iter().map(|cell| cell.length as usize));
-        let nulls = self.nulls();
-        let bytes = BinaryArray::try_new(offsets, out.into(), nulls).map_err(|error| WireError::Protocol(error.to_string()))?;
-        Ok(match StringArray::try_from_binary(bytes.clone()) {
-            Ok(text) => Arc::new(text),
-            Err(_) => Arc::new(bytes.iter().map(|value| value.map(readable)).collect::<StringArray>()),
-        })
-    }
-}
-
-/// With the schema of the layout, or one that tells the physical types this batch has.
-fn assemble(arrays: Vec<ArrayRef>, count: usize, layout: &Layout) -> Result<RecordBatch, WireError> {
-    let fits = |(array, field): (&ArrayRef, &Arc<Field>)| array.data_type() == field.data_type();
-    let schema = if arrays.iter().zip(layout.schema.fields()).all(fits) {
-        Arc::clone(&layout.schema)
-    } else {
-        let fields = layout.schema.fields().iter().zip(&arrays).map(|(field, array)| refit(field, array.as_ref()));
-        Arc::new(Schema::new(fields.collect::<Vec<_>>()))
+fn decode(values: Values<'_>, kind: Kind, reading: Reading) -> Result<ArrayRef, WireError> {
+    let typed = match kind {
+        Kind::Boolean => booleans(values),
+        Kind::Int16 => values.primitives::<Int16Type>(values::integer),
+        Kind::Int32 => values.primitives::<Int32Type>(values::integer),
+        Kind::Int64 => values.primitives::<Int64Type>(values::integer),
+        Kind::Oid => values.primitives::<UInt32Type>(values::integer),
+        Kind::Float32 if reading.shortest_floats => values.primitives::<Float32Type>(values::float4),
+        Kind::Float64 if reading.shortest_floats => values.primitives::<Float64Type>(values::float8),
+        Kind::Decimal { precision, scale } => values.decimals(precision, scale),
+        Kind::Date if reading.iso_dates => values.primitives::<Date32Type>(values::date),
+        Kind::Bytes => bytes(values),
+        Kind::Float32 | Kind::Float64 | Kind::Date | Kind::Text => None,
     };
-    let options = RecordBatchOptions::new().with_row_count(Some(count));
-    RecordBatch::try_new_with_options(schema, arrays, &options).map_err(|error| WireError::Protocol(error.to_string()))
+    typed.map_or_else(|| text(values), Ok)
 }
 
-fn refit(field: &Field, array: &dyn Array) -> Field {
-    let mut metadata = field.metadata().clone();
-    if field.data_type() != array.data_type() {
-        metadata.remove(EXTENSION_KEY);
+fn booleans(values: Values<'_>) -> Option<ArrayRef> {
+    let mut out = BooleanBuilder::with_capacity(values.len());
+    for value in values.iter() {
+        match value {
+            None => out.append_null(),
+            Some(b"t") => out.append_value(true),
+            Some(b"f") => out.append_value(false),
+            Some(_) => return None,
+        }
     }
-    Field::new(field.name(), array.data_type().clone(), true).with_metadata(metadata)
+    Some(Arc::new(out.finish()))
+}
+
+fn bytes(values: Values<'_>) -> Option<ArrayRef> {
+    let mut out = BinaryBuilder::with_capacity(values.len(), values.byte_len() / 2);
+    for value in values.iter() {
+        match value {
+            None => out.append_null(),
+            Some(text) => out.append_value(values::bytea(text)?),
+        }
+    }
+    Some(Arc::new(out.finish()))
+}
+
+/// The server's text as it came; see [`readable`] for what is not UTF-8 in it.
+fn text(values: Values<'_>) -> Result<ArrayRef, WireError> {
+    let bytes = values.bytes()?;
+    Ok(match StringArray::try_from_binary(bytes.clone()) {
+        Ok(text) => Arc::new(text),
+        Err(_) => Arc::new(bytes.iter().map(|value| value.map(readable)).collect::<StringArray>()),
+    })
 }
 
 #[cfg(test)]

@@ -14,12 +14,13 @@ mod way;
 use super::cancel::Canceller;
 use super::catalog::{self, Part};
 use super::connect::Connected;
-use super::decode::{Reading, Rows};
+use super::decode::{self, Reading};
 use super::errors::{Notices, lost, not_sent};
 use super::origins::Whose;
 use super::types::{Layout, Names};
 use super::wire::{Wire, WireError};
 use crate::engine::notices::{asks_to_roll_back, rolled_back};
+use crate::engine::rows::Rows;
 use crate::engine::{Bound, CancelHandle, EngineError, Fetched, Finished, Param, Session, Started};
 use async_trait::async_trait;
 use flow::{Block, Event, Said, Sink};
@@ -372,7 +373,7 @@ impl Session for PostgresSession {
                 ..lost(&WireError::Closed)
             });
         };
-        match rows.batch(count, layout, reading) {
+        match decode::batch(rows, count, layout, reading) {
             Ok(batch) => {
                 rows.discard(count);
                 Ok(Fetched { batch, more: rows.len() > 0 })

@@ -7,6 +7,7 @@ mod builtin;
 
 use super::origins::Origins;
 use super::wire::{Reader, WireError};
+use crate::engine::rows::EXTENSION_KEY;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use builtin::BUILT_IN;
 use shared::page::{ENGINE_KEY, ORIGIN_KEY, TYPE_KEY};
@@ -193,9 +194,6 @@ fn field(column: &Column, kind: Kind, names: &Names, origin: Option<String>) -> 
     }
     Field::new(&column.name, kind.data_type(), true).with_metadata(metadata)
 }
-
-/// Field metadata of Arrow's extension types.
-pub const EXTENSION_KEY: &str = "ARROW:extension:name";
 
 /// The name of a type that every server has under the same number.
 pub fn built_in(oid: u32) -> Option<&'static str> {

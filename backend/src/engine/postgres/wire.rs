@@ -5,6 +5,7 @@
 //! It knows lengths and tags, not what messages mean. [`Wire::next`] may be dropped half way without losing a byte.
 
 use crate::engine::dial::Link;
+use crate::engine::rows::RowsError;
 use bytes::{Buf, BytesMut};
 use std::borrow::Cow;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -40,6 +41,15 @@ pub struct Message<'a> {
     pub tag: u8,
     /// What follows the length.
     pub body: &'a [u8],
+}
+
+impl From<RowsError> for WireError {
+    fn from(error: RowsError) -> Self {
+        match error {
+            RowsError::TooLong(bytes) => Self::TooLong(bytes),
+            RowsError::Shape(what) => Self::Protocol(what),
+        }
+    }
 }
 
 /// Both directions of a link.

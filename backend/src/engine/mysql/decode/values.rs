@@ -2,6 +2,7 @@
 //!
 //! Invariant: `None` is never an error, only "keep the text".
 
+use crate::engine::rows::days_from_civil;
 use std::fmt::{Display, Write};
 
 const DAY_MICROS: i64 = 86_400_000_000;
@@ -29,34 +30,6 @@ pub fn signed<T: TryFrom<i128>>(text: &[u8]) -> Option<T> {
         rest => i128::from(digits(rest)?),
     };
     T::try_from(value).ok()
-}
-
-/// `DECIMAL` with exactly `scale` digits behind the point, without the point.
-pub fn decimal(text: &[u8], scale: usize) -> Option<i128> {
-    let (negative, number) = match text {
-        [b'-', number @ ..] => (true, number),
-        number => (false, number),
-    };
-    let (whole, fraction) = match scale {
-        0 => (number, [].as_slice()),
-        scale => {
-            let (whole, rest) = number.split_at_checked(number.len().checked_sub(scale + 1)?)?;
-            (whole, rest.strip_prefix(b".")?)
-        }
-    };
-    if whole.is_empty() || (whole.len() > 1 && whole.starts_with(b"0")) {
-        return None;
-    }
-    let mut value = 0_i128;
-    for byte in whole.iter().chain(fraction) {
-        let digit = byte.wrapping_sub(b'0');
-        if digit > 9 {
-            return None;
-        }
-        value = value.checked_mul(10)?.checked_add(i128::from(digit))?;
-    }
-    // There is no minus zero in a decimal.
-    (!negative || value != 0).then_some(if negative { -value } else { value })
 }
 
 /// `DOUBLE`, where the server writes the shortest digits in the plain notation.
@@ -112,17 +85,6 @@ pub fn date(text: &[u8]) -> Option<i32> {
     (year > 0 && (1..=days).contains(&day)).then(|| days_from_civil(year, month, day))
 }
 
-/// Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", days_from_civil.
-fn days_from_civil(year: i32, month: i32, day: i32) -> i32 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let year_of_era = year.rem_euclid(400);
-    let shifted_month = (month + 9) % 12;
-    let day_of_year = (153 * shifted_month + 2) / 5 + day - 1;
-    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    era * 146_097 + day_of_era - 719_468
-}
-
 /// Microseconds of a time within a day.
 pub fn time(text: &[u8]) -> Option<i64> {
     let &[h0, h1, b':', m0, m1, b':', s0, s1] = text else { return None };
@@ -157,16 +119,6 @@ mod tests {
             assert_eq!((signed::<i64>(text), unsigned::<u64>(text)), (None, None), "{text:?}");
         }
         assert_eq!(unsigned::<u16>(b"0000"), None, "the year that is none");
-    }
-
-    #[test]
-    fn decimals_keep_every_digit() {
-        assert_eq!(decimal(b"2.50", 2), Some(250));
-        assert_eq!(decimal(b"-0.01", 2), Some(-1));
-        assert_eq!(decimal(b"99999999999999999999999999999999999999", 0), Some(10_i128.pow(38) - 1));
-        for text in [b"2.5".as_slice(), b"2,50", b".50", b"-0.00", b"02.50", b"", b"x.yz"] {
-            assert_eq!(decimal(text, 2), None, "{text:?}");
-        }
     }
 
     #[test]

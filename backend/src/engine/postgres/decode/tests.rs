@@ -1,5 +1,7 @@
 use super::super::types::{Column, Names};
 use super::*;
+use crate::engine::rows::EXTENSION_KEY;
+use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_schema::DataType;
 use shared::format::format_cell;
@@ -25,7 +27,7 @@ fn one(oid: u32, modifier: i32, reading: Reading, text: &str) -> (DataType, Stri
     let mut rows = Rows::default();
     rows.push(&row(&[Some(text.as_bytes())]));
     rows.push(&row(&[None]));
-    let batch = rows.batch(2, &layout(&[(oid, modifier)]), reading).unwrap();
+    let batch = batch(&rows, 2, &layout(&[(oid, modifier)]), reading).unwrap();
     assert!(batch.column(0).is_null(1));
     let schema = batch.schema();
     let shown = format_cell(batch.column(0).as_ref(), schema.field(0), 0).text().unwrap().into_owned();
@@ -108,7 +110,7 @@ fn a_byte_that_is_no_utf8_is_written_as_such_and_harms_no_other_row() {
     // Two halves of one character side by side are not one character.
     rows.push(&row(&[Some(b"\xc3"), Some(b"{}")]));
     rows.push(&row(&[Some(b"\xa4"), Some(b"{}")]));
-    let batch = rows.batch(4, &layout(&[(25, -1), (114, -1)]), ISO).unwrap();
+    let batch = batch(&rows, 4, &layout(&[(25, -1), (114, -1)]), ISO).unwrap();
     let shown: Vec<_> = batch.column(0).as_string::<i32>().iter().flatten().collect();
     assert_eq!(shown, [r"a\xff", "ä", r"\xc3", r"\xa4"]);
     assert_eq!(batch.schema().field(1).metadata().get(EXTENSION_KEY).map(String::as_str), Some("arrow.json"));
@@ -129,7 +131,7 @@ fn rows_are_taken_from_the_front() {
     rows.discard(0);
     rows.discard(3);
     assert_eq!((rows.len(), rows.byte_len()), (7, 7 * each));
-    let batch = rows.batch(2, &layout(&[(23, -1)]), ISO).unwrap();
+    let batch = batch(&rows, 2, &layout(&[(23, -1)]), ISO).unwrap();
     assert_eq!(batch.column(0).as_primitive::<Int32Type>().values().as_ref(), [3, 4]);
     rows.discard(7);
     assert_eq!((rows.len(), rows.byte_len()), (0, 0));
@@ -157,6 +159,6 @@ fn mutated_rows_are_a_fault_or_values_never_a_panic() {
         let mut rows = Rows::default();
         rows.push(&whole);
         rows.push(&body);
-        let _ = rows.batch(2, &layout, ISO);
+        let _ = batch(&rows, 2, &layout, ISO);
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! Invariant: `None` is never an error, only "keep the text".
 
+use crate::engine::rows::days_from_civil;
+
 /// Any integer, as PostgreSQL writes it: digits, a minus, nothing else.
 pub fn integer<T: TryFrom<i64>>(text: &[u8]) -> Option<T> {
     let (negative, digits) = match text {
@@ -21,32 +23,6 @@ pub fn integer<T: TryFrom<i64>>(text: &[u8]) -> Option<T> {
         value = value.checked_mul(10)?.checked_sub(i64::from(digit))?;
     }
     T::try_from(if negative { value } else { value.checked_neg()? }).ok()
-}
-
-/// `numeric` with exactly `scale` digits behind the point, without the point.
-pub fn decimal(text: &[u8], scale: usize) -> Option<i128> {
-    let (negative, number) = match text {
-        [b'-', number @ ..] => (true, number),
-        number => (false, number),
-    };
-    let (whole, fraction) = if scale == 0 {
-        (number, [].as_slice())
-    } else {
-        let (whole, rest) = number.split_at_checked(number.len().checked_sub(scale + 1)?)?;
-        (whole, rest.strip_prefix(b".")?)
-    };
-    if whole.is_empty() {
-        return None;
-    }
-    let mut value = 0_i128;
-    for byte in whole.iter().chain(fraction) {
-        let digit = byte.wrapping_sub(b'0');
-        if digit > 9 {
-            return None;
-        }
-        value = value.checked_mul(10)?.checked_add(i128::from(digit))?;
-    }
-    Some(if negative { -value } else { value })
 }
 
 /// `double precision` in the shortest digits.
@@ -81,17 +57,6 @@ pub fn date(text: &[u8]) -> Option<i32> {
         return None;
     }
     Some(days_from_civil(year, month, day))
-}
-
-/// Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", days_from_civil.
-fn days_from_civil(year: i32, month: i32, day: i32) -> i32 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let year_of_era = year.rem_euclid(400);
-    let shifted_month = (month + 9) % 12;
-    let day_of_year = (153 * shifted_month + 2) / 5 + day - 1;
-    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    era * 146_097 + day_of_era - 719_468
 }
 
 /// `bytea` in hexadecimal. The other form (`bytea_output = escape`) stays the text that was asked for; it never begins like this.
