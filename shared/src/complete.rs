@@ -125,14 +125,14 @@ impl Suggestions {
 
 /// The suggestions for a cursor (a byte place) in a text of many statements, as if asked by key.
 pub fn suggest(index: &CatalogIndex, text: &str, cursor: usize, kind: EngineKind) -> Suggestions {
-    let mut start = 0;
-    while let Some(segment) = crate::sql::splitter::next_segment(text, start, dialect(kind)) {
+    let (mut start, mut end, mut delimiter) = (0, text.len(), None);
+    while let Some(segment) = crate::sql::splitter::next_segment(text, start, dialect(kind), &delimiter) {
+        end = segment.end;
         if cursor < segment.end || !segment.closed {
             break;
         }
-        start = segment.end;
+        (start, end, delimiter) = (segment.end, text.len(), segment.delimiter);
     }
-    let end = crate::sql::splitter::next_segment(text, start, dialect(kind)).map_or(text.len(), |segment| segment.end);
     let statement = text.get(start..end).unwrap_or("");
     let mut found = suggest_in(index, statement, cursor.saturating_sub(start), kind, Asked::ByKey);
     found.from += start;

@@ -209,6 +209,78 @@ fn the_cursor_means_what_a_person_would_say() {
 }
 
 #[test]
+fn s06_a_delimiter_line_says_what_ends_a_statement_and_is_none() {
+    let text = "DELIMITER ;;\nCREATE PROCEDURE p1() BEGIN DECLARE n INT; SET n = 3; SELECT n * 2 AS dbl; END;;\nDELIMITER ;\nCALL p1();";
+    let body = "CREATE PROCEDURE p1() BEGIN DECLARE n INT; SET n = 3; SELECT n * 2 AS dbl; END";
+    assert_eq!(statements(text, Mysql), [body, "CALL p1()"]);
+    assert_eq!(
+        statements("delimiter $$\nselect 1; select 2$$select 'a$$', `$$` -- $$\n$$\n  Delimiter ;  ignored\nselect 3; select 4", Mysql),
+        ["select 1; select 2", "select 'a$$', `$$`", "select 3", "select 4"]
+    );
+    assert_eq!(
+        statements("-- first\nDELIMITER //\nBEGIN NOT ATOMIC SELECT 1; END//\nSELECT 2 / 3 //SELECT 4", Mysql),
+        ["BEGIN NOT ATOMIC SELECT 1; END", "SELECT 2 / 3", "SELECT 4"]
+    );
+    // Not at the start of a statement, without a name, or of another system: words like any other.
+    assert_eq!(statements("select delimiter //\n; select 2", Mysql), ["select delimiter //", "select 2"]);
+    assert_eq!(statements("delimiter\nselect 1; select 2", Mysql).len(), 2);
+    assert_eq!(statements("delimiter \\\nselect 1; select 2", Mysql), ["delimiter \\", "select 1", "select 2"], "the server refuses it");
+    assert_eq!(statements("delimiter //\nselect 1; select 2//", Postgres).len(), 2);
+    assert_eq!(at("DELIMITER //\nSELECT 1;| SELECT 2//\nDELIMITER ;\nSELECT 3", Mysql).unwrap(), "SELECT 1; SELECT 2");
+    assert_eq!(at("DELIMITER //\nSELECT 1//\nDELIM|ITER ;\n\nSELECT 3", Mysql).unwrap(), "SELECT 1");
+}
+
+#[test]
+fn a_part_of_a_script_ends_its_statements_as_the_script_does() {
+    let text = "DELIMITER //\nSELECT 'ä'; SELECT 1//\nSELECT 2//\nDELIMITER ;\nSELECT 3; SELECT 4";
+    let script = Script::new(text.to_owned(), Mysql);
+    let between = |from: &str, to: &str| {
+        let unit = |mark: &str| text[..text.find(mark).unwrap()].encode_utf16().count();
+        script.statements_between(unit(from), unit(to)).into_iter().map(|range| &text[range]).collect::<Vec<_>>()
+    };
+    assert_eq!(between("SELECT 'ä'", "DELIMITER ;"), ["SELECT 'ä'; SELECT 1", "SELECT 2"]);
+    assert_eq!(between("SELECT 2", "; SELECT 4"), ["SELECT 2", "SELECT 3"]);
+    assert_eq!(between("SELECT 3", "4"), ["SELECT 3", "SELECT"]);
+}
+
+#[test]
+fn an_edited_script_with_delimiters_is_as_if_read_anew() {
+    const PIECES: &[&str] = &[
+        "delimiter //\n",
+        "\ndelimiter ;\n",
+        "delimiter $$",
+        "\n",
+        "//",
+        "$$",
+        ";",
+        "'",
+        "/*",
+        "*/",
+        "a",
+        " ",
+        "é",
+        "create procedure p() begin ",
+        "end",
+        "-- ",
+    ];
+    for seed in 1..3_000 {
+        let mut dice = Dice(seed);
+        let mut units: Vec<u16> = Vec::new();
+        let mut script = Script::new(String::new(), Mysql);
+        for _ in 0..14 {
+            let insert: String = (0..dice.below(6)).map(|_| PIECES[dice.below(PIECES.len())]).collect();
+            let from = dice.below(units.len() + 1);
+            let to = (from + dice.below(9)).min(units.len());
+            units.splice(from..to, insert.encode_utf16());
+            script.edit(from, to - from, &insert);
+            let text = String::from_utf16(&units).unwrap();
+            assert_eq!(script.text(), text, "seed {seed}");
+            assert_eq!(script.statements(), split(&text, Mysql), "seed {seed}: {text:?}");
+        }
+    }
+}
+
+#[test]
 fn an_edited_script_is_as_if_read_anew() {
     for seed in 1..1_500 {
         let mut dice = Dice(seed);

@@ -153,9 +153,8 @@ fn hooks(script: &Rc<RefCell<Script>>, asks: Asks) -> Hooks {
         }),
         complete: Closure::new(move |cursor: u32, explicit: bool| suggest(&complete.borrow(), asks, cursor as usize, explicit)),
         run: Closure::new(move |scope: String, from: u32, to: u32| {
-            if let Some(ask) = run_ask(&run.borrow(), asks.engine.get_untracked(), &scope, from as usize..to as usize) {
-                asks.on_run.run(ask);
-            }
+            let ask = run_ask(&run.borrow(), &scope, from as usize..to as usize);
+            asks.on_run.run(ask);
         }),
     }
 }
@@ -180,16 +179,14 @@ fn suggest(script: &Script, asks: Asks, cursor: usize, explicit: bool) -> Option
 }
 
 /// What a run request means in this text.
-fn run_ask(script: &Script, kind: EngineKind, scope: &str, selection: Range<usize>) -> Option<RunAsk> {
+fn run_ask(script: &Script, scope: &str, selection: Range<usize>) -> RunAsk {
     let text = script.text();
     let (scope, statements) = if scope == "script" {
         (RunScope::Script, script.statements())
     } else if selection.is_empty() {
         (RunScope::Statement, script.statement_at(selection.start).into_iter().collect())
     } else {
-        let (from, to) = (script.byte_of(selection.start), script.byte_of(selection.end));
-        let chosen = shared::sql::split(text.get(from..to)?, kind);
-        (RunScope::Selection, chosen.into_iter().map(|range| from + range.start..from + range.end).collect())
+        (RunScope::Selection, script.statements_between(selection.start, selection.end))
     };
-    Some(RunAsk { scope, text: text.into(), statements })
+    RunAsk { scope, text: text.into(), statements }
 }

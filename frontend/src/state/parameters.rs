@@ -62,12 +62,8 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// What statements ask for; `None` where they ask for nothing, or where the server could not bind it: then the database says what
-    /// it makes of the statement as it stands.
+    /// What statements ask for; `None` where they ask for nothing.
     pub fn of(console: &str, text: &Arc<str>, statements: &[Range<usize>], engine: EngineKind) -> Option<Self> {
-        if !matches!(engine, EngineKind::Sqlite | EngineKind::Postgres | EngineKind::Duckdb) {
-            return None;
-        }
         let names = statements.iter().map(|range| parameters(text.get(range.clone()).unwrap_or_default(), engine));
         let several = statements.len() > 1;
         let wanted: Vec<Vec<String>> =
@@ -147,7 +143,7 @@ mod tests {
         assert_eq!(values, [[json!(":a"), json!("?2 of statement 1")], [json!(":a"), json!("?2 of statement 2")]]);
         assert_eq!(Asked::of("c", &text, &[], EngineKind::Sqlite), None);
         assert_eq!(Asked::of("c", &"select 1".into(), &[0..8], EngineKind::Sqlite), None);
-        assert_eq!(Asked::of("c", &text, &[0..12], EngineKind::Mysql), None, "nothing binds it there yet");
+        assert_eq!(Asked::of("c", &text, &[0..12], EngineKind::Mysql).unwrap().fields(), ["?1"]);
         let of_duckdb = Asked::of("c", &"select $a, $b, $A".into(), &[0..17], EngineKind::Duckdb).unwrap();
         assert_eq!(of_duckdb.wanted, [["$a", "$b"]]);
     }

@@ -1,14 +1,15 @@
 //! Parameters of a statement: which values it waits for, in the order in which the database counts them.
 //!
 //! Invariant: the text is never changed; a name is shown as it is written. Source: SQLite documentation, "Parameters" of
-//! "SQL Language Expressions"; PostgreSQL documentation, "Positional Parameters"; DuckDB documentation, "Prepared Statements".
+//! "SQL Language Expressions"; PostgreSQL documentation, "Positional Parameters"; DuckDB documentation, "Prepared Statements"; MySQL
+//! documentation, "PREPARE Statement".
 
 use super::lexer::{TokenKind, lex};
 use crate::limits::PARAMETERS_MAX;
 use crate::wire::connection::EngineKind;
 
 /// One name for each value, in the order of values: `?` takes the next number, `?3` and `$3` the third, `:name` the next number at
-/// its first use. A number that no parameter uses stands as `$2` or `?2`, since a value is wanted for it all the same.
+/// its first use. MySQL has question marks only. A number that no parameter uses stands as `$2` or `?2`, since a value is wanted for it all the same.
 pub fn parameters(text: &str, kind: EngineKind) -> Vec<String> {
     if defines_something(text, kind) {
         return Vec::new();
@@ -19,6 +20,7 @@ pub fn parameters(text: &str, kind: EngineKind) -> Vec<String> {
         let written = token.text(text);
         let (first, rest) = written.split_at(written.chars().next().map_or(0, char::len_utf8));
         match rest.parse::<usize>() {
+            _ if kind == EngineKind::Mysql && names.len() < PARAMETERS_MAX => names.push(Some(format!("?{}", names.len() + 1))),
             Ok(number) if matches!(first, "?" | "$") && (1..=PARAMETERS_MAX).contains(&number) => {
                 mark = if first == "$" { '$' } else { '?' };
                 if names.len() < number {
@@ -70,6 +72,14 @@ mod tests {
         assert_eq!(duckdb("select $b, $a, $B"), ["$b", "$a"]);
         assert_eq!(duckdb("select ?::int, ? -- ?"), ["?1", "?2"]);
         assert!(duckdb("prepare p as select $1").is_empty() && !duckdb("create table t as select $1").is_empty());
+    }
+
+    #[test]
+    fn mysql_has_question_marks_and_nothing_else() {
+        let mysql = |text| parameters(text, EngineKind::Mysql);
+        assert_eq!(mysql("select ?, a=?, '?', \"?\", `?`, :a, @b, @@c -- ?\n # ?\n /* ? */ from t limit ?"), ["?1", "?2", "?3"]);
+        assert_eq!(mysql("select ?3, ?3"), ["?1", "?2"], "as many as the server will ask for, if it takes them at all");
+        assert!(mysql("set @a := 1").is_empty());
     }
 
     #[test]

@@ -7,7 +7,7 @@
 use super::colour::{Colour, colour_of};
 use super::dialects::dialect;
 use super::lexer::{Lexer, Token, TokenKind};
-use super::splitter::next_segment;
+use super::splitter::{Delimiter, next_segment, segments};
 use crate::wire::connection::EngineKind;
 use std::ops::Range;
 
@@ -37,6 +37,8 @@ struct Segment {
     /// From the segment's start.
     statement: Option<Range<usize>>,
     closed: bool,
+    /// What ends the statements behind it.
+    delimiter: Delimiter,
 }
 
 /// A segment in its place.
@@ -56,7 +58,7 @@ impl Script {
     /// Reads the whole text.
     pub fn new(text: String, kind: EngineKind) -> Self {
         let mut script = Script { text, kind, segments: Vec::new(), resume: None };
-        script.segments = script.read(0, &|_| None).0;
+        script.segments = script.read(0, None, &|_| None).0;
         script
     }
 
@@ -94,19 +96,28 @@ impl Script {
             let found = moved.binary_search_by_key(&new_end, |&(end, _)| end).ok()?;
             moved.get(found).map(|&(_, index)| index)
         };
-        let (fresh, kept_from) = self.read(first_start, &resync);
+        let (fresh, kept_from) = self.read(first_start, self.delimiter_of(first), &resync);
         self.segments.splice(first..kept_from.unwrap_or(self.segments.len()), fresh);
     }
 
-    /// Segments from byte `at` on, until one ends where `resync` knows an old segment's end: then the old ones after it hold.
-    fn read(&self, mut at: usize, resync: &dyn Fn(usize) -> Option<usize>) -> (Vec<Segment>, Option<usize>) {
+    /// Segments from byte `at` on, until one ends where `resync` knows an old segment's end: then the old ones after it hold, unless
+    /// another delimiter ends them now.
+    fn read(&self, mut at: usize, mut delimiter: Delimiter, resync: &dyn Fn(usize) -> Option<usize>) -> (Vec<Segment>, Option<usize>) {
         let mut segments = Vec::new();
-        while let Some(next) = next_segment(&self.text, at, dialect(self.kind)) {
+        while let Some(next) = next_segment(&self.text, at, dialect(self.kind), &delimiter) {
             let text = self.text.get(at..next.end).unwrap_or("");
             let statement = next.statement.map(|range| range.start - at..range.end - at);
-            segments.push(Segment { bytes: text.len(), units: units(text), statement, closed: next.closed });
+            segments.push(Segment {
+                bytes: text.len(),
+                units: units(text),
+                statement,
+                closed: next.closed,
+                delimiter: next.delimiter.clone(),
+            });
             at = next.end;
-            if let Some(index) = resync(at).filter(|_| next.closed) {
+            delimiter = next.delimiter;
+            let holds = |index: &usize| next.closed && self.segments.get(*index).is_some_and(|old| old.delimiter == delimiter);
+            if let Some(index) = resync(at).filter(holds) {
                 return (segments, Some(index + 1));
             }
         }
@@ -236,6 +247,19 @@ impl Script {
         placed.flatten().collect()
     }
 
+    /// The statements of a part, given by UTF-16 units, as byte ranges of the whole; they end by what ends those around it.
+    pub fn statements_between(&self, from: usize, to: usize) -> Vec<Range<usize>> {
+        let (index, _, start) = self.find(from);
+        let part = self.text.get(start..self.byte_of(to).max(start)).unwrap_or("");
+        let found = segments(part, dialect(self.kind), self.delimiter_of(index)).filter_map(|segment| segment.statement);
+        found.map(|range| start + range.start..start + range.end).collect()
+    }
+
+    /// What ends the statement of that segment.
+    fn delimiter_of(&self, segment: usize) -> Delimiter {
+        segment.checked_sub(1).and_then(|before| self.segments.get(before)).and_then(|before| before.delimiter.clone())
+    }
+
     /// The statement a cursor at this UTF-16 unit means (see [`super::splitter::statement_at`], whose rule it is).
     pub fn statement_at(&self, unit: usize) -> Option<Range<usize>> {
         let cursor = self.byte_of(unit);
@@ -243,7 +267,7 @@ impl Script {
         let segments = self.segments.iter().map(|segment| {
             let statement = segment.statement.as_ref().map(|range| start + range.start..start + range.end);
             start += segment.bytes;
-            super::splitter::Segment { statement, end: start, closed: segment.closed }
+            super::splitter::Segment { statement, end: start, closed: segment.closed, delimiter: None }
         });
         super::splitter::statement_in(segments, &self.text, cursor)
     }

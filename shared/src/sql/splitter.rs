@@ -1,22 +1,24 @@
 //! Where statements begin and end, and which one a cursor means.
 //!
 //! Invariant: a range never cuts a token; text between two ranges is blanks, comments and semicolons only. A blank line is no
-//! end of a statement. Start at [`split`] and [`statement_at`]; `next_segment` is what both use.
+//! end of a statement. Where a dialect has `DELIMITER` lines, they are no statements: they say what ends those behind them, inside a
+//! word too, and are never sent. Start at [`split`] and [`statement_at`]; `next_segment` is what both use.
 
 use super::dialects::{Dialect, dialect};
 use super::lexer::{Lexer, Token, TokenKind};
 use crate::wire::connection::EngineKind;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// The statements of a text, each without its semicolon and without the comments around it.
 pub fn split(text: &str, kind: EngineKind) -> Vec<Range<usize>> {
-    segments(text, dialect(kind)).filter_map(|segment| segment.statement).collect()
+    segments(text, dialect(kind), None).filter_map(|segment| segment.statement).collect()
 }
 
 /// The statement a cursor means. One the cursor is in or at the end of; else the one that ends on the cursor's line; else, from
 /// within the comment or the indentation right above a statement, that one; else the one before, and at last the one after.
 pub fn statement_at(text: &str, cursor: usize, kind: EngineKind) -> Option<Range<usize>> {
-    statement_in(segments(text, dialect(kind)), text, cursor)
+    statement_in(segments(text, dialect(kind), None), text, cursor)
 }
 
 /// The rule of [`statement_at`] over segments that are known already.
@@ -60,35 +62,83 @@ pub(crate) struct Segment {
     pub end: usize,
     /// A semicolon ended it; text added after it is no part of it.
     pub closed: bool,
+    /// What ends the statements behind it.
+    pub delimiter: Delimiter,
 }
 
-fn segments(text: &str, dialect: &'static Dialect) -> impl Iterator<Item = Segment> {
+/// What a `DELIMITER` line has put in the semicolon's place; `None` for the semicolon.
+pub(crate) type Delimiter = Option<Arc<str>>;
+
+/// All segments of a text at whose start this delimiter holds.
+pub(crate) fn segments(text: &str, dialect: &'static Dialect, mut delimiter: Delimiter) -> impl Iterator<Item = Segment> {
     let mut at = 0;
     std::iter::from_fn(move || {
-        let segment = next_segment(text, at, dialect)?;
+        let segment = next_segment(text, at, dialect, &delimiter)?;
         at = segment.end;
+        delimiter.clone_from(&segment.delimiter);
         Some(segment)
     })
 }
 
-/// The segment that starts at byte `at`, which must be the start of the text or the end of a segment.
-pub(crate) fn next_segment(text: &str, at: usize, dialect: &'static Dialect) -> Option<Segment> {
+/// The segment that starts at byte `at`, which must be the start of the text or the end of a segment, with the delimiter of that one.
+pub(crate) fn next_segment(text: &str, at: usize, dialect: &'static Dialect, delimiter: &Delimiter) -> Option<Segment> {
     let mut statement: Option<Range<usize>> = None;
     let mut body = Body::default();
     let mut end = None;
     let mut closed = false;
     for token in Lexer::new(text, dialect, at) {
+        if let Some(mark) = delimiter
+            && let Some(found) = find_in(text, &token, mark)
+        {
+            if found > token.start {
+                statement = Some(statement.map_or(token.start, |statement| statement.start)..found);
+            }
+            return Some(Segment { statement, end: found + mark.len(), closed: true, delimiter: delimiter.clone() });
+        }
         end = Some(token.end);
-        if token.kind == TokenKind::Semicolon && !body.is_open() {
+        if delimiter.is_none() && token.kind == TokenKind::Semicolon && !body.is_open() {
             closed = true;
             break;
         }
         if token.is_significant(text) {
+            if dialect.delimiter_lines
+                && statement.is_none()
+                && let Some(line) = delimiter_line(text, &token, delimiter)
+            {
+                return Some(line);
+            }
             body.see(text, &token, dialect);
             statement = Some(statement.map_or(token.start, |statement| statement.start)..token.end);
         }
     }
-    Some(Segment { statement, end: end?, closed })
+    Some(Segment { statement, end: end?, closed, delimiter: delimiter.clone() })
+}
+
+/// Where a delimiter begins that starts in this token: anywhere but inside a text, a quoted name or a comment.
+fn find_in(text: &str, token: &Token, mark: &str) -> Option<usize> {
+    let whole = matches!(
+        token.kind,
+        TokenKind::Text | TokenKind::DollarText | TokenKind::QuotedName | TokenKind::LineComment | TokenKind::BlockComment
+    );
+    let last = if whole { token.start + 1 } else { token.end };
+    (token.start..last).find(|&at| text.as_bytes().get(at..).is_some_and(|rest| rest.starts_with(mark.as_bytes())))
+}
+
+/// `DELIMITER` with what it names, to the end of its line. With a name that the client does not take as it stands the line is a
+/// statement, so that the server refuses it; without one it is a word like any other.
+fn delimiter_line(text: &str, word: &Token, before: &Delimiter) -> Option<Segment> {
+    if !word.is_word(text, "delimiter") {
+        return None;
+    }
+    let rest = text.get(word.end..)?;
+    let line = rest.split_inclusive('\n').next().filter(|line| line.starts_with([' ', '\t']))?;
+    let name = line.split_ascii_whitespace().next()?;
+    let (end, closed) = (word.end + line.len(), line.ends_with('\n'));
+    if name.contains(['\\', '\'', '"', '`']) {
+        let statement = Some(word.start..word.end + line.trim_ascii_end().len());
+        return Some(Segment { statement, end, closed, delimiter: before.clone() });
+    }
+    Some(Segment { statement: None, end, closed, delimiter: (name != ";").then(|| Arc::from(name)) })
 }
 
 /// What a statement turned out to be, as far as semicolons inside it are concerned.
