@@ -80,7 +80,7 @@ impl Connections {
         if entry.saved {
             self.store.save_connection(id, &target.fields, now).await?;
         }
-        let leads_elsewhere = leads_elsewhere(&entry.of.fields, &target.fields) || entry.of.secrets != target.secrets;
+        let leads_elsewhere = moves(entry, &target);
         entry.of.fields = target.fields;
         entry.of.secrets = target.secrets;
         Ok(leads_elsewhere)
@@ -114,6 +114,13 @@ impl Connections {
     pub async fn target_after(&self, id: &ConnectionId, change: &Change) -> Result<Target, Problem> {
         let entry = self.entry(id).await?;
         self.changed(&entry, change)
+    }
+
+    /// The same, where the change makes it lead elsewhere, or as somebody else; `None` where it does not.
+    pub async fn target_moved(&self, id: &ConnectionId, change: &Change) -> Result<Option<Target>, Problem> {
+        let entry = self.entry(id).await?;
+        let target = self.changed(&entry, change)?;
+        Ok(moves(&entry, &target).then_some(target))
     }
 
     /// Where fields that are not saved lead.
@@ -194,6 +201,10 @@ fn has_use_for(fields: &ConnectionFields, kind: SecretKind) -> bool {
 
 fn certificate(fields: &ConnectionFields) -> Option<&str> {
     fields.tls.as_ref().and_then(|tls: &Tls| tls.certificate.as_deref())
+}
+
+fn moves(entry: &Entry, target: &Target) -> bool {
+    leads_elsewhere(&entry.of.fields, &target.fields) || entry.of.secrets != target.secrets
 }
 
 fn leads_elsewhere(before: &ConnectionFields, after: &ConnectionFields) -> bool {

@@ -20,6 +20,7 @@ pub fn status(code: ErrorCode) -> StatusCode {
         ErrorCode::Rejected
         | ErrorCode::CannotOpen
         | ErrorCode::ConnectFailed
+        | ErrorCode::ReadOnlyRefused
         | ErrorCode::AuthenticationFailed
         | ErrorCode::PasswordNeeded
         | ErrorCode::ConnectionLost => StatusCode::UNPROCESSABLE_ENTITY,

@@ -32,7 +32,7 @@ use run::Run;
 use shared::format::Cell;
 use shared::ids::{ConnectionId, RunId, SessionId, WindowId};
 use shared::limits;
-use shared::problem::Problem;
+use shared::problem::{ErrorCode, Problem};
 use shared::wire::catalog::{Catalog, KnownSchemas};
 use shared::wire::connection::{EngineKind, TestResult};
 use shared::wire::run::{RunStatus, StartRun};
@@ -304,6 +304,22 @@ impl Runs {
         let _ = grant;
         let engine = (self.registry.engines)(target.fields.engine);
         tokio::spawn(tools::test(engine, target)).await.unwrap_or_else(|_| Err(state::internal()))
+    }
+
+    /// Whether a connection may be saved so: a read-only one whose server answers must have a user who can't get around it. Where none
+    /// answers in time nothing is known, and the first session asks again.
+    pub async fn check_read_only(&self, grant: &Grant, target: Target) -> Result<(), Problem> {
+        let _ = grant;
+        if !target.fields.read_only || target.fields.host.is_none() {
+            return Ok(());
+        }
+        let engine = (self.registry.engines)(target.fields.engine);
+        let tested =
+            tokio::time::timeout(Duration::from_secs(limits::SAVE_CHECK_SECONDS_MAX), tokio::spawn(tools::test(engine, target))).await;
+        match tested {
+            Ok(Ok(Err(problem))) if problem.code == ErrorCode::ReadOnlyRefused => Err(problem),
+            _ => Ok(()),
+        }
     }
 
     /// A console was closed: its run is ended and its session closed. Harmless where there is none.

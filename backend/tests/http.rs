@@ -14,6 +14,8 @@ mod own_files;
 mod pace;
 #[path = "http/postgres.rs"]
 mod postgres;
+#[path = "http/read_only.rs"]
+mod read_only;
 #[path = "http/runs.rs"]
 mod runs;
 #[path = "http/sign_in.rs"]

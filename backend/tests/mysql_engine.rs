@@ -4,12 +4,20 @@
 
 #[path = "mysql_engine/catalog.rs"]
 mod catalog;
+#[path = "mysql_engine/differential.rs"]
+mod differential;
+#[path = "mysql_engine/eight.rs"]
+mod eight;
 #[path = "mysql_engine/ends.rs"]
 mod ends;
 #[path = "mysql_engine/paging.rs"]
 mod paging;
+#[path = "mysql_engine/parameters.rs"]
+mod parameters;
 #[path = "mysql_engine/read_only.rs"]
 mod read_only;
+#[path = "mysql_engine/scripted.rs"]
+mod scripted;
 #[path = "mysql_engine/setting.rs"]
 mod setting;
 #[path = "mysql_engine/sign_in.rs"]

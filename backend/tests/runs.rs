@@ -4,6 +4,8 @@
 
 #[path = "runs/dropped.rs"]
 mod dropped;
+#[path = "runs/mysql.rs"]
+mod mysql;
 #[path = "runs/postgres.rs"]
 mod postgres;
 #[path = "runs/sqlite.rs"]

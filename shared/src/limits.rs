@@ -62,6 +62,8 @@ pub const SESSIONS_PER_TARGET: usize = 8;
 pub const LAUNCH_CODE_SECONDS: u64 = 120;
 /// Seconds to open a connection to a database.
 pub const CONNECT_SECONDS_MAX: u64 = 10;
+/// Seconds for which saving a read-only connection waits for its server to tell who would sign in.
+pub const SAVE_CHECK_SECONDS_MAX: u64 = 5;
 /// Seconds for a request's headers to arrive.
 pub const HEADER_SECONDS_MAX: u64 = 10;
 /// Bytes of a request's headers.

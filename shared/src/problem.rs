@@ -33,6 +33,8 @@ pub enum ErrorCode {
     CannotOpen,
     /// No connection to the database server: refused, no such host, timed out. 422
     ConnectFailed,
+    /// A read-only connection would not be one: its user can get around it. 422
+    ReadOnlyRefused,
     /// The database server refused the user or password. 422
     AuthenticationFailed,
     /// The password is not known to this server process: it must be given again. 422

@@ -2,9 +2,10 @@
 //!
 //! Why our own: a result is parked in its own stream, with a window so narrow that a page moves little more than its own rows; the
 //! server's text of each value is kept as it came; and the socket is opened by `dial` (docs/decisions/0007-mysql.md has the figures).
-//! Invariant: the text is sent as it stands, in one COM_QUERY that can hold one statement only; no file of this machine is ever sent;
+//! Invariant: the text is sent as it stands, in one COM_QUERY or COM_STMT_PREPARE, neither of which can hold more than one statement; no file of this machine is ever sent;
 //! the password is never printed. Start at [`session::MysqlSession`].
 
+mod binary;
 mod cancel;
 mod catalog;
 mod connect;

@@ -7,7 +7,7 @@ use testing::mariadb::mariadb;
 use testing::relay::{Passed, Relay};
 
 /// 50,000 rows of a number and 256 characters.
-async fn wide_table() {
+pub async fn wide_table() {
     let mut session = session().await;
     run(session.as_mut(), "DO GET_LOCK('wide', 60)").await.unwrap();
     run(session.as_mut(), "CREATE TABLE IF NOT EXISTS wide (id INT PRIMARY KEY, c CHAR(255) NOT NULL, d CHAR(1) NOT NULL)").await.unwrap();
@@ -19,7 +19,7 @@ async fn wide_table() {
     session.close().await;
 }
 
-async fn behind(relay: &Relay) -> Box<dyn Session> {
+pub async fn behind(relay: &Relay) -> Box<dyn Session> {
     let session = connect(&target(relay.port, "root")).await.unwrap();
     relay.passed();
     session
@@ -28,7 +28,7 @@ async fn behind(relay: &Relay) -> Box<dyn Session> {
 const WIDE: &str = "SELECT id, CONCAT(c, d) FROM wide";
 
 /// Until nothing passes any more: what the server pushes into a stream that nobody reads.
-async fn come_to_rest(relay: &Relay) -> Passed {
+pub async fn come_to_rest(relay: &Relay) -> Passed {
     let mut all = relay.passed();
     let mut quiet = 0;
     while quiet < 5 {

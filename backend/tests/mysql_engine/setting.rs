@@ -1,7 +1,7 @@
 //! What every test starts from.
 
 use arrow_array::RecordBatch;
-use backend::engine::{Bound, EngineError, Finished, Session, Target, engine};
+use backend::engine::{Bound, EngineError, Finished, Param, Session, Target, engine};
 use shared::wire::connection::{ConnectionFields, EngineKind};
 use shared::wire::secrets::{Secret, Secrets};
 use testing::mariadb::mariadb;
@@ -52,10 +52,24 @@ pub async fn run(session: &mut dyn Session, sql: &str) -> Result<(Option<RecordB
     Ok((batch, session.finish().await?))
 }
 
+/// The same for a statement with parameters.
+pub async fn run_with(session: &mut dyn Session, sql: &str, params: &[Param]) -> Result<(Option<RecordBatch>, Finished), EngineError> {
+    let started = session.execute_with(sql, params, PAGE).await?;
+    let batch = match started.schema {
+        None => None,
+        Some(_) => Some(session.fetch(PAGE).await?.batch),
+    };
+    Ok((batch, session.finish().await?))
+}
+
+/// The rows of a batch as text; NULL is `NULL`.
+pub fn texts(batch: &RecordBatch) -> Vec<Vec<String>> {
+    (0..batch.num_rows()).map(|row| (0..batch.num_columns()).map(|column| cell(batch, row, column)).collect()).collect()
+}
+
 /// The rows of a statement as text; NULL is `NULL`.
 pub async fn rows(session: &mut dyn Session, sql: &str) -> Vec<Vec<String>> {
-    let batch = run(session, sql).await.unwrap().0.unwrap();
-    (0..batch.num_rows()).map(|row| (0..batch.num_columns()).map(|column| cell(&batch, row, column)).collect()).collect()
+    texts(&run(session, sql).await.unwrap().0.unwrap())
 }
 
 /// The one value of a statement, as text.

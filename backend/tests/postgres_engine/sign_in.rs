@@ -72,7 +72,7 @@ async fn a_read_only_connection_refuses_a_role_that_can_get_around_it() {
             connect(&target).await.unwrap().close().await;
             target.fields.read_only = true;
             let (code, message) = refusal(&target).await;
-            assert_eq!(code, ErrorCode::ConnectFailed);
+            assert_eq!(code, ErrorCode::ReadOnlyRefused);
             assert_eq!(message, format!("A read-only connection needs a role that can't get around it, and this one {reason}."));
         }
     }

@@ -6,17 +6,21 @@
 
 mod ending;
 mod flow;
+mod prepared;
+mod rights;
 
+use super::binary::Shapes;
 use super::cancel::Canceller;
 use super::catalog;
 use super::connect::{Agreed, Connected, Route};
-use super::decode::Rows;
+use super::decode;
 use super::errors::{lost, not_sent};
 use super::permit;
 use super::types::Layout;
 use super::wire::{Wire, WireError};
 use crate::engine::notices::Notices;
-use crate::engine::{Bound, CancelHandle, EngineError, Fetched, Finished, Session, Started, Target};
+use crate::engine::rows::Rows;
+use crate::engine::{Bound, CancelHandle, EngineError, Fetched, Finished, Param, Session, Started, Target};
 use async_trait::async_trait;
 pub use flow::TextRow;
 use flow::{Answer, Done, Step};
@@ -28,6 +32,9 @@ use std::sync::Arc;
 const COM_QUIT: u8 = 1;
 const COM_INIT_DB: u8 = 2;
 const COM_QUERY: u8 = 3;
+const COM_STMT_PREPARE: u8 = 22;
+const COM_STMT_EXECUTE: u8 = 23;
+const COM_STMT_CLOSE: u8 = 25;
 const COM_RESET_CONNECTION: u8 = 31;
 
 /// Characters as Sheaf reads them; a parked result may wait for long until it is read on (a minute by default).
@@ -47,15 +54,25 @@ pub struct MysqlSession {
     in_transaction: bool,
     broken: bool,
     statement: Option<Statement>,
+    /// The server's number of a statement that it keeps prepared, until it is closed.
+    prepared: Option<u32>,
 }
 
 /// The statement that is under way.
 struct Statement {
     sql: String,
     layout: Option<Layout>,
+    /// How its rows are written as text, where they come in the binary protocol.
+    binary: Option<Shapes>,
     rows: Rows,
     /// The first result's end, once it came.
     done: Option<Done>,
+}
+
+impl Statement {
+    fn new(sql: &str) -> Self {
+        Self { sql: sql.to_owned(), layout: None, binary: None, rows: Rows::default(), done: None }
+    }
 }
 
 impl MysqlSession {
@@ -74,11 +91,15 @@ impl MysqlSession {
             in_transaction: false,
             broken: false,
             statement: None,
+            prepared: None,
         };
         let settings = session.write_settings();
         session.send().await?;
         for _ in 0..settings {
             session.done().await?;
+        }
+        if session.read_only {
+            session.check_rights().await?;
         }
         Ok(session)
     }
@@ -117,6 +138,25 @@ impl MysqlSession {
         lost(error)
     }
 
+    /// Sends a statement's text, behind the start of the transaction that a read-only connection gives it.
+    async fn submit(&mut self, command: u8, sql: &str) -> Result<(), EngineError> {
+        self.expect_idle().await?;
+        if self.read_only {
+            permit::check_read_only(sql).map_err(EngineError::idle)?;
+            // One transaction a statement, whatever the session's settings were made to be.
+            self.write_query("START TRANSACTION READ ONLY");
+        }
+        self.canceller.begin().await;
+        self.wire.write_command(command, sql.as_bytes());
+        self.statement = Some(Statement::new(sql));
+        self.send().await?;
+        if self.read_only {
+            let begun = self.answer().await;
+            self.or_failed(begun).await?;
+        }
+        Ok(())
+    }
+
     /// Until the columns are known, or there are none and the statement is complete.
     async fn start(&mut self) -> Result<Started, EngineError> {
         loop {
@@ -127,6 +167,7 @@ impl MysqlSession {
                     let schema = Some(Arc::clone(&layout.schema));
                     if let Some(statement) = &mut self.statement {
                         statement.layout = Some(layout);
+                        statement.binary = self.prepared.map(|_| Shapes::of(&columns));
                     }
                     return Ok(Started { schema });
                 }
@@ -175,20 +216,16 @@ fn server_name(version: &str) -> String {
 #[async_trait]
 impl Session for MysqlSession {
     async fn execute(&mut self, sql: &str, _bound: Bound) -> Result<Started, EngineError> {
-        self.expect_idle().await?;
-        if self.read_only {
-            permit::check_read_only(sql).map_err(EngineError::idle)?;
-            // One transaction a statement, whatever the session's settings were made to be.
-            self.write_query("START TRANSACTION READ ONLY");
+        self.submit(COM_QUERY, sql).await?;
+        self.start().await
+    }
+
+    async fn execute_with(&mut self, sql: &str, params: &[Param], bound: Bound) -> Result<Started, EngineError> {
+        if params.is_empty() {
+            return self.execute(sql, bound).await;
         }
-        self.canceller.begin().await;
-        self.write_query(sql);
-        self.statement = Some(Statement { sql: sql.to_owned(), layout: None, rows: Rows::default(), done: None });
-        self.send().await?;
-        if self.read_only {
-            let begun = self.answer().await;
-            self.or_failed(begun).await?;
-        }
+        self.submit(COM_STMT_PREPARE, sql).await?;
+        self.bind(params).await?;
         self.start().await
     }
 
@@ -198,7 +235,7 @@ impl Session for MysqlSession {
             let problem = Problem::new(ErrorCode::Internal, "there is no result to read");
             return Err(EngineError { problem, ..lost(&WireError::Closed) });
         };
-        match rows.batch(count, layout) {
+        match decode::batch(rows, count, layout) {
             Ok(batch) => {
                 rows.discard(count);
                 Ok(Fetched { batch, more: rows.len() > 0 })

@@ -6,6 +6,7 @@
 
 use super::connect::Agreed;
 use super::wire::{Reader, WireError};
+use crate::engine::rows::EXTENSION_KEY;
 use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
 use shared::page::{ENGINE_KEY, ORIGIN_KEY, TYPE_KEY};
 use std::collections::HashMap;
@@ -21,7 +22,8 @@ const BINARY: u16 = 63;
 const DECIMALS_FREE: u8 = 31;
 
 /// Numbers of types on the wire.
-mod number {
+#[allow(missing_docs)] // Each is the name that the documentation has.
+pub mod number {
     pub const DECIMAL: u8 = 0;
     pub const TINY: u8 = 1;
     pub const SHORT: u8 = 2;
@@ -115,10 +117,13 @@ pub struct Column {
     /// `schema.table.column`, where it comes from one.
     pub origin: Option<String>,
     charset: u16,
-    length: u32,
-    number: u8,
+    /// The most characters or digits of a value, in bytes.
+    pub length: u32,
+    /// Its type, see [`number`].
+    pub number: u8,
     flags: u16,
-    decimals: u8,
+    /// Digits behind the point; 31 or more where they are not fixed.
+    pub decimals: u8,
     /// MariaDB's own name of the type, e.g. `uuid`.
     extended_name: Option<String>,
     /// What the text is by its form, e.g. `json`.
@@ -157,6 +162,16 @@ impl Column {
         column.flags = reader.u16()?;
         column.decimals = reader.u8()?;
         Ok(column)
+    }
+
+    /// Without a sign.
+    pub fn is_unsigned(&self) -> bool {
+        self.has(UNSIGNED)
+    }
+
+    /// Filled up with zeros on the left.
+    pub fn is_filled(&self) -> bool {
+        self.has(ZEROFILL)
     }
 
     fn has(&self, flag: u16) -> bool {
@@ -280,9 +295,6 @@ impl Column {
         Field::new(&self.name, self.kind().data_type(), true).with_metadata(metadata)
     }
 }
-
-/// Field metadata of Arrow's extension types.
-pub const EXTENSION_KEY: &str = "ARROW:extension:name";
 
 /// Types of MariaDB whose text has no character set.
 fn is_textual(name: &str) -> bool {

@@ -19,15 +19,16 @@ pub async fn list(State(app): State<App>, _grant: Grant) -> axum::Json<Vec<Conne
     axum::Json(app.connections.list().await)
 }
 
-/// Saves a new connection.
+/// Saves a new connection. A read-only one whose user could get around it is refused, where its server answers.
 #[utoipa::path(post, path = "/api/v1/connections", tag = "connections", request_body = ConnectionInput,
-    responses((status = 201, body = Created), (status = 400, body = Problem)))]
+    responses((status = 201, body = Created), (status = 400, body = Problem), (status = 422, body = Problem)))]
 pub async fn create(
     State(app): State<App>,
-    _grant: Grant,
+    grant: Grant,
     Json(object): Json<Map<String, Value>>,
 ) -> Result<(StatusCode, axum::Json<Created>), Failure> {
     let input = input::read_whole(object)?;
+    app.runs.check_read_only(&grant, app.connections.unsaved(input.clone())?).await?;
     let id = app.connections.create(input, app.clock.now()).await?;
     Ok((StatusCode::CREATED, axum::Json(Created { id })))
 }
@@ -35,14 +36,17 @@ pub async fn create(
 /// Changes the fields that are given; `null` removes one. A password that is not given stays if it still goes to the same server.
 #[utoipa::path(patch, path = "/api/v1/connections/{id}", tag = "connections", params(("id" = ConnectionId, Path)),
     request_body(content = ConnectionInput, description = "Any of these fields"),
-    responses((status = 204), (status = 400, body = Problem), (status = 404, body = Problem)))]
+    responses((status = 204), (status = 400, body = Problem), (status = 404, body = Problem), (status = 422, body = Problem)))]
 pub async fn change(
     State(app): State<App>,
-    _grant: Grant,
+    grant: Grant,
     PathOf(id): PathOf<ConnectionId>,
     Json(object): Json<Map<String, Value>>,
 ) -> Result<StatusCode, Failure> {
     let change = Change::read(object)?;
+    if let Some(target) = app.connections.target_moved(&id, &change).await? {
+        app.runs.check_read_only(&grant, target).await?;
+    }
     if app.connections.change(&id, &change, app.clock.now()).await? {
         app.runs.forget_connection(&id).await;
     }

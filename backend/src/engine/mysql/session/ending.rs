@@ -4,7 +4,7 @@
 //! comes next. A statement that changes something is never stopped to save bytes: its rest is read.
 
 use super::flow::{Answer, Done, Step, Trouble};
-use super::{MysqlSession, Statement};
+use super::{COM_STMT_CLOSE, MysqlSession, Statement};
 use crate::engine::mysql::errors::{Refusal, ended};
 use crate::engine::mysql::permit;
 use crate::engine::mysql::wire::WireError;
@@ -90,7 +90,7 @@ impl MysqlSession {
     async fn or_refused<T>(&mut self, result: Result<T, Trouble>, sql: &str) -> Result<T, EngineError> {
         if result.is_err() {
             // So that the error knows the text it is about.
-            self.statement = Some(Statement { sql: sql.to_owned(), layout: None, rows: Default::default(), done: None });
+            self.statement = Some(Statement::new(sql));
         }
         self.or_failed(result).await
     }
@@ -177,13 +177,31 @@ impl MysqlSession {
         Ok(())
     }
 
-    /// From here on no KILL is sent; one that came too late for its statement hits nothing instead of the next.
+    /// Ends a statement that Sheaf itself turned down before it ran.
+    pub(super) async fn turn_down(&mut self, error: EngineError) -> EngineError {
+        self.statement = None;
+        match self.leave("ROLLBACK").await {
+            Ok(()) => error,
+            Err(lost) => lost,
+        }
+    }
+
+    /// What was prepared is closed, and from here on no KILL is sent; one that came too late for its statement hits nothing instead of the next.
     pub(super) async fn settle(&mut self) -> Result<(), EngineError> {
-        if !self.canceller.end().await || self.broken {
+        let killed = self.canceller.end().await;
+        if self.broken {
             return Ok(());
         }
-        self.write_query("DO 0");
+        if let Some(id) = self.prepared.take() {
+            self.wire.write_command(COM_STMT_CLOSE, &id.to_le_bytes());
+        }
+        if killed {
+            self.write_query("DO 0");
+        }
         self.send().await?;
+        if !killed {
+            return Ok(());
+        }
         match self.answer().await {
             Ok(Answer::Done(_)) => Ok(()),
             Err(Trouble::Refused(refusal)) if refusal.is_interrupt() => Ok(()),

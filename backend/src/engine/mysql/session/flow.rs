@@ -4,7 +4,7 @@
 //! Invariant: every message is taken in its order; a message that has no place here ends the session, not the process. A server that
 //! asks for a file of this machine gets none, and no further word.
 
-use super::MysqlSession;
+use super::{MysqlSession, Statement};
 use crate::engine::EngineError;
 use crate::engine::Fate;
 use crate::engine::mysql::connect::Agreed;
@@ -118,10 +118,37 @@ impl MysqlSession {
         for _ in 0..count {
             columns.push(Column::read(self.wire.next().await?, self.agreed)?);
         }
+        self.end_of_columns().await?;
+        Ok(Answer::Columns(columns))
+    }
+
+    /// What older servers send behind column definitions.
+    async fn end_of_columns(&mut self) -> Result<(), Trouble> {
         if !self.agreed.ends_with_ok && !is_end(self.wire.next().await?, self.agreed) {
             return Err(WireError::Protocol("columns without an end".to_owned()).into());
         }
-        Ok(Answer::Columns(columns))
+        Ok(())
+    }
+
+    /// The answer to COM_STMT_PREPARE: the statement's number, and how many values it waits for.
+    pub(super) async fn preparation(&mut self) -> Result<(u32, u16), Trouble> {
+        let body = self.wire.next().await?;
+        let mut reader = Reader::new(body);
+        match reader.u8()? {
+            0x00 => {}
+            0xff => return Err(Trouble::Refused(Refusal::read(body))),
+            _ => return Err(WireError::Protocol("an answer to nothing".to_owned()).into()),
+        }
+        let id = reader.u32()?;
+        let (columns, parameters) = (reader.u16()?, reader.u16()?);
+        // Both come again, and better known, when it is executed.
+        for count in [parameters, columns].into_iter().filter(|count| *count > 0) {
+            for _ in 0..count {
+                self.wire.next().await?;
+            }
+            self.end_of_columns().await?;
+        }
+        Ok((id, parameters))
     }
 
     fn noted(&mut self, done: Done) -> Done {
@@ -139,8 +166,11 @@ impl MysqlSession {
         if body.first() == Some(&0xff) {
             return Err(Trouble::Refused(Refusal::read(body)));
         }
-        if let Some(statement) = &mut self.statement {
-            statement.rows.push(body);
+        if let Some(Statement { rows, binary, .. }) = &mut self.statement {
+            match binary {
+                None => rows.push(body),
+                Some(shapes) => rows.push_with(|out| shapes.write_row(body, out))?,
+            }
         }
         Ok(Step::Row)
     }

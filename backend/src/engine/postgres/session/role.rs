@@ -25,7 +25,7 @@ impl PostgresSession {
         match reasons.filter(|reasons| !reasons.is_empty()) {
             None => Ok(()),
             Some(reasons) => Err(EngineError::not_sent(
-                ErrorCode::ConnectFailed,
+                ErrorCode::ReadOnlyRefused,
                 format!("A read-only connection needs a role that can't get around it, and this one {reasons}."),
             )),
         }

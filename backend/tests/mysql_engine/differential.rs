@@ -1,0 +1,199 @@
+//! The same statements through the server's own client and through Sheaf: every cell and every count of rows compared.
+
+use crate::setting::{connect, run, target};
+use arrow_array::{Array, RecordBatch};
+use backend::engine::Session;
+use testing::mariadb::mariadb;
+
+/// What is made before, in a database of each side's own.
+const MADE: &str = "CREATE TABLE t (n INT PRIMARY KEY, v VARCHAR(40), p DECIMAL(10,2)) ENGINE=InnoDB;
+INSERT INTO t VALUES (1, 'one', 1.50), (2, NULL, NULL), (3, '', -0.01), (4, 'vier; ä', 4), (5, 'NULL', 5);
+CREATE TABLE made (id INT AUTO_INCREMENT PRIMARY KEY, v TEXT);
+CREATE TABLE other (n INT);
+DELIMITER //
+CREATE PROCEDURE one(IN a INT) BEGIN SELECT n, v FROM t WHERE n <= a ORDER BY n; END//
+CREATE PROCEDURE none(IN a INT) BEGIN UPDATE t SET v = v WHERE n = a; END//
+CREATE PROCEDURE change_two() BEGIN INSERT INTO other VALUES (1), (2); UPDATE other SET n = n + 10; END//
+CREATE FUNCTION f(a INT) RETURNS INT DETERMINISTIC RETURN a * 2//
+DELIMITER ;
+";
+
+/// One after the other, in one session.
+const STATEMENTS: &[&str] = &[
+    "SELECT * FROM t ORDER BY n",
+    "SELECT * FROM t ORDER BY n LIMIT 2",
+    "SELECT * FROM t ORDER BY n LIMIT 2 OFFSET 1",
+    "SELECT * FROM t ORDER BY n LIMIT 1, 2",
+    "SELECT * FROM t ORDER BY n LIMIT 0",
+    "SELECT * FROM t ORDER BY n FETCH FIRST 2 ROWS ONLY",
+    "(SELECT n FROM t ORDER BY n LIMIT 1) UNION ALL (SELECT n FROM t ORDER BY n DESC LIMIT 1)",
+    "SELECT SQL_CALC_FOUND_ROWS n FROM t ORDER BY n LIMIT 2",
+    "SELECT FOUND_ROWS()",
+    "SELECT n FROM t WHERE n < 3 ORDER BY n FOR UPDATE",
+    "SELECT n FROM t WHERE n < 3 ORDER BY n LOCK IN SHARE MODE",
+    "SELECT n FROM t ORDER BY n LIMIT 1 FOR UPDATE SKIP LOCKED",
+    "SELECT COUNT(*), SUM(p), AVG(p), MIN(v), MAX(v) FROM t",
+    "SELECT v, COUNT(*) FROM t GROUP BY v WITH ROLLUP",
+    "WITH RECURSIVE c AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM c WHERE i < 700) SELECT i, REPEAT('x', i) FROM c",
+    "INSERT INTO made(v) VALUES ('a'), ('b'), (NULL)",
+    "INSERT INTO made(v) VALUES ('c'), ('d') RETURNING id, v, id * 2",
+    "SELECT LAST_INSERT_ID(), ROW_COUNT()",
+    "INSERT INTO made(id, v) VALUES (1, 'again') ON DUPLICATE KEY UPDATE v = 'again'",
+    "INSERT IGNORE INTO made(id, v) VALUES (1, 'never'), (9, 'nine')",
+    "REPLACE INTO made VALUES (1, 'replaced'), (20, 'new')",
+    "REPLACE INTO made VALUES (2, 'r') RETURNING id, v",
+    "UPDATE made SET v = 'x' WHERE id > 2",
+    "UPDATE made SET v = 'x' WHERE id > 2",
+    "UPDATE made SET v = 'y' LIMIT 1",
+    "DELETE FROM made WHERE id = 3 RETURNING v, id",
+    "DELETE FROM made WHERE id > 4 LIMIT 1",
+    "DELETE FROM made WHERE id = 12345",
+    "SELECT * FROM made ORDER BY id",
+    "CALL one(2)",
+    "CALL none(1)",
+    "CALL change_two()",
+    "SELECT f(21), @nothing, @set := 5",
+    "SELECT @set",
+    "SELECT 'a', n INTO @x, @y FROM t WHERE n = 4",
+    "SELECT @x, @y",
+    "DO 1",
+    "SET @z = 7",
+    "START TRANSACTION",
+    "INSERT INTO other SELECT n FROM t",
+    "SAVEPOINT s",
+    "DELETE FROM other",
+    "ROLLBACK TO s",
+    "SELECT COUNT(*) FROM other",
+    "COMMIT",
+    "CREATE TABLE copied AS SELECT * FROM t WHERE n < 3",
+    "CREATE TEMPORARY TABLE passing (n INT)",
+    "INSERT INTO passing SELECT n FROM t",
+    "ALTER TABLE copied ADD COLUMN w INT DEFAULT 7",
+    "SELECT * FROM copied ORDER BY n",
+    "TRUNCATE copied",
+    "SHOW TABLES",
+    "SHOW COLUMNS FROM t",
+    "SHOW CREATE TABLE made",
+    "SHOW CREATE PROCEDURE none",
+    "DESCRIBE t",
+    "EXPLAIN SELECT * FROM t WHERE n = 1",
+    "EXPLAIN FORMAT=JSON SELECT 1",
+    "CHECKSUM TABLE other",
+    "CHECK TABLE t",
+    "ANALYZE TABLE t",
+    "VALUES (1, 'a'), (2, NULL)",
+    "TABLE_DOES_NOT_EXIST",
+    "HANDLER t OPEN",
+    "HANDLER t READ FIRST LIMIT 2",
+    "HANDLER t CLOSE",
+    "PREPARE s FROM 'SELECT ? + 1'",
+    "EXECUTE s USING @z",
+    "EXECUTE IMMEDIATE 'SELECT n FROM t ORDER BY n LIMIT 1'",
+    "BEGIN NOT ATOMIC DECLARE i INT DEFAULT 3; SELECT i; END",
+    "SELECT 'it''s', \"q\", 'tab\\there', 'back\\\\slash', 'new\\nline', CONVERT(x'4142' USING utf8mb4)",
+    "SELECT 1 AS a, 2 AS a, 3 AS ``, 4",
+    "SELECT CAST('2024-02-30' AS DATE), 1/0, 'abc' + 1",
+    "SELECT NOW() = NOW(), CURRENT_USER(), DATABASE()",
+    "SELECT /*! 1 + */ 1",
+    "DROP TABLE copied, made",
+];
+
+/// What became of a statement.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Told {
+    /// Cells of the first result; `None` for NULL.
+    rows: Vec<Vec<Option<String>>>,
+    /// How many rows the first result has; `None` where there is none.
+    in_set: Option<usize>,
+    /// Rows that were changed.
+    affected: u64,
+    failed: bool,
+}
+
+/// What the client says of each statement. As XML it tells every cell whole, and NULL apart from the text `NULL`.
+fn printed(statements: &[String]) -> Vec<Told> {
+    let script = format!("USE twin;\nDELIMITER $$\n{}$$\n", statements.join("$$\n"));
+    let output = mariadb().raw(&["--xml", "-vvv", "--force"], &script);
+    let output = String::from_utf8(output).unwrap();
+    // Lines around the text of each statement, then what it brought.
+    let parts: Vec<&str> = output.split("--------------\n").skip(1).collect();
+    let echoed: Vec<&str> = parts.chunks(2).map(|pair| pair[0].trim()).collect();
+    assert_eq!(echoed, statements.iter().map(String::as_str).collect::<Vec<_>>());
+    let told: Vec<Told> = parts.chunks(2).map(|pair| client_told(pair[1])).collect();
+    told
+}
+
+fn client_told(output: &str) -> Told {
+    let number = |before: &str, after: &str| {
+        let line = output.lines().find(|line| line.starts_with(before) && line.contains(after))?;
+        line.strip_prefix(before)?.split(' ').next()?.parse().ok()
+    };
+    let first = output.split("</resultset>").next().unwrap_or_default();
+    let rows = first.split("<row>").skip(1).map(|row| row.split("<field ").skip(1).map(field).collect()).collect();
+    let in_set = if output.contains("Empty set") { Some(0) } else { number("", "in set").and_then(|count| usize::try_from(count).ok()) };
+    Told {
+        rows,
+        in_set,
+        affected: number("Query OK, ", "affected").unwrap_or_default(),
+        failed: output.trim().is_empty() || output.trim() == "Bye",
+    }
+}
+
+fn field(text: &str) -> Option<String> {
+    let (head, rest) = text.split_once('>').unwrap();
+    if head.ends_with('/') {
+        return None;
+    }
+    let value = rest.split("</field>").next().unwrap();
+    Some(value.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&"))
+}
+
+async fn shown(session: &mut dyn Session, statement: &str) -> Told {
+    let Ok((batch, finished)) = run(session, statement).await else { return Told { failed: true, ..Told::default() } };
+    let cell = |batch: &RecordBatch, row, column| match batch.column(column).is_null(row) {
+        true => None,
+        false => Some(crate::setting::cell(batch, row, column)),
+    };
+    let rows = |batch: &RecordBatch| {
+        (0..batch.num_rows()).map(|row| (0..batch.num_columns()).map(|column| cell(batch, row, column)).collect()).collect()
+    };
+    Told {
+        rows: batch.as_ref().map(rows).unwrap_or_default(),
+        in_set: batch.as_ref().map(RecordBatch::num_rows),
+        affected: finished.rows_affected.unwrap_or_default(),
+        failed: false,
+    }
+}
+
+#[tokio::test]
+async fn every_statement_is_what_the_servers_own_client_makes_of_it() {
+    let server = mariadb();
+    let file = server.folder.join("twin-out");
+    let mut statements: Vec<String> = STATEMENTS.iter().map(|text| (*text).to_owned()).collect();
+    statements.insert(0, format!("SELECT n, v INTO OUTFILE '{}' FIELDS TERMINATED BY ',' FROM t ORDER BY n", file.display()));
+    let made = format!("DROP DATABASE IF EXISTS twin; CREATE DATABASE twin; USE twin;\n{MADE}");
+    server.sql(&made);
+    let theirs = printed(&statements);
+    let their_file = std::fs::read(&file).unwrap();
+    std::fs::remove_file(&file).unwrap();
+    server.sql(&made);
+    let mut target = target(server.port, "root");
+    target.fields.host = Some(server.socket().display().to_string());
+    target.fields.database = Some("twin".to_owned());
+    let mut session = connect(&target).await.unwrap();
+    let (mut wrong, mut cells) = (Vec::new(), 0);
+    for (statement, theirs) in statements.iter().zip(theirs) {
+        let mut ours = shown(session.as_mut(), statement).await;
+        if theirs.in_set.is_some() && theirs.affected == 0 {
+            // Of a result the client counts the rows it shows.
+            ours.affected = 0;
+        }
+        cells += ours.rows.iter().map(Vec::len).sum::<usize>();
+        if ours != theirs {
+            wrong.push(format!("{statement}\n  client {theirs:?}\n  sheaf  {ours:?}"));
+        }
+    }
+    println!("{} statements, {cells} cells compared", statements.len());
+    assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
+    assert_eq!(std::fs::read(&file).unwrap(), their_file);
+}
