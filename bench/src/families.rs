@@ -1,5 +1,6 @@
 //! The families, one file each, one line in [`FAMILIES`] each.
 
+mod cancel;
 mod catalog;
 mod first_page;
 mod grid_scroll;
@@ -31,8 +32,16 @@ pub struct Family {
 }
 
 /// All of them.
-pub const FAMILIES: &[Family] =
-    &[first_page::FAMILY, grid_scroll::FAMILY, rows::FAMILY, parallel::FAMILY, catalog::FAMILY, start::FAMILY, size::FAMILY];
+pub const FAMILIES: &[Family] = &[
+    first_page::FAMILY,
+    cancel::FAMILY,
+    grid_scroll::FAMILY,
+    rows::FAMILY,
+    parallel::FAMILY,
+    catalog::FAMILY,
+    start::FAMILY,
+    size::FAMILY,
+];
 
 /// The named families, or all.
 pub fn chosen(names: &[String]) -> Result<Vec<&'static Family>, BenchError> {

@@ -73,6 +73,59 @@ impl Api {
         Ok(CatalogAnswer { ms, bytes: answer.body.len(), catalog })
     }
 
+    /// The same principal on another connection.
+    pub async fn beside(&self, server: &Server) -> Result<Self, BenchError> {
+        Ok(Self { client: server.client().await.map_err(BenchError::io("sheaf"))?, bearer: self.bearer.clone() })
+    }
+
+    /// Runs a statement without rows on a console.
+    pub async fn run(&mut self, connection: &str, console: &str, sql: &str) -> Result<(), BenchError> {
+        let body = serde_json::json!({ "connection": connection, "session": console, "sql": sql });
+        let answer = self.send(Request::post("/api/v1/runs").json(&body)).await?;
+        if answer.status == 204 { Ok(()) } else { Err(BenchError::WrongAnswer(format!("{sql}: {}", answer.text()))) }
+    }
+
+    /// Starts a statement, cancels it over `canceller` after `delay`; milliseconds from the cancel to the end of the answer that was
+    /// waited for: the run's first page, or a page far behind it. Checks that it is one of a cancelled run.
+    pub async fn cancelled(
+        &mut self,
+        canceller: &mut Self,
+        connection: &str,
+        sql: &str,
+        reads_on: bool,
+        token: &str,
+        delay: Duration,
+    ) -> Result<f64, BenchError> {
+        // At the pace that Sheaf keeps everybody to; three requests a try.
+        tokio::time::sleep(Duration::from_secs(4) / shared::limits::REQUESTS_PER_SECOND).await;
+        let body = serde_json::json!({ "connection": connection, "session": "bench", "sql": sql, "token": token });
+        let start = Request::post("/api/v1/runs").header("Accept", "application/vnd.apache.arrow.stream").json(&body);
+        let mut cancel = format!("/api/v1/runs/by-token/{token}/cancel");
+        let mut waited_for = start.clone();
+        if reads_on {
+            let first = self.send(start).await?;
+            let run = first.header("Sheaf-Run").to_owned();
+            cancel = format!("/api/v1/runs/{run}/cancel");
+            waited_for = Request::get(&format!("/api/v1/runs/{run}/pages/40000"));
+        }
+        let waiting = async {
+            let answer = self.send(waited_for).await?;
+            Ok::<_, BenchError>((answer, Instant::now()))
+        };
+        let cancelling = async {
+            tokio::time::sleep(delay).await;
+            let begun = Instant::now();
+            let answer = canceller.send(Request::post(&cancel)).await?;
+            if answer.status == 202 { Ok(begun) } else { Err(BenchError::WrongAnswer(format!("{sql}: {}", answer.text()))) }
+        };
+        let (waited, begun) = tokio::join!(waiting, cancelling);
+        let (begun, (answer, ended)) = (begun?, waited?);
+        if answer.json().pointer("/code").and_then(|code| code.as_str()) != Some("cancelled") {
+            return Err(BenchError::WrongAnswer(format!("{sql}: {} {}", answer.status, answer.text())));
+        }
+        Ok(ended.duration_since(begun).as_secs_f64() * 1_000.0)
+    }
+
     async fn send(&mut self, request: Request) -> Result<Response, BenchError> {
         self.client.send(request.bearer(&self.bearer)).await.map_err(BenchError::io("sheaf"))
     }

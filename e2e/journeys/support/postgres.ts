@@ -46,14 +46,14 @@ export class Postgres {
   }
 }
 
-/** PostgreSQL refuses root: as root its files and processes belong to the user that its package made. */
-async function serverOwner(): Promise<{ uid: number; gid: number }> {
+/** Servers refuse root: as root its files and processes belong to the user that PostgreSQL's package made. */
+export async function serverOwner(): Promise<{ uid: number; gid: number }> {
   if (process.getuid!() !== 0) return { uid: process.getuid!(), gid: process.getgid!() };
   const [uid, gid] = await Promise.all(["-u", "-g"].map(async (flag) => Number((await run("id", [flag, "postgres"])).stdout)));
   return { uid: uid!, gid: gid! };
 }
 
-function freePort(): Promise<number> {
+export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once("error", reject);
