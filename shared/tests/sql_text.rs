@@ -221,8 +221,9 @@ fn s06_a_delimiter_line_says_what_ends_a_statement_and_is_none() {
         statements("-- first\nDELIMITER //\nBEGIN NOT ATOMIC SELECT 1; END//\nSELECT 2 / 3 //SELECT 4", Mysql),
         ["BEGIN NOT ATOMIC SELECT 1; END", "SELECT 2 / 3", "SELECT 4"]
     );
-    // Not at the start of a statement, without a name, or of another system: words like any other.
+    // Not at the start of a statement or of a line, without a name, or of another system: words like any other.
     assert_eq!(statements("select delimiter //\n; select 2", Mysql), ["select delimiter //", "select 2"]);
+    assert_eq!(statements("select 1; delimiter //\nselect 2; select 3", Mysql), ["select 1", "delimiter //\nselect 2", "select 3"]);
     assert_eq!(statements("delimiter\nselect 1; select 2", Mysql).len(), 2);
     assert_eq!(statements("delimiter \\\nselect 1; select 2", Mysql), ["delimiter \\", "select 1", "select 2"], "the server refuses it");
     assert_eq!(statements("delimiter //\nselect 1; select 2//", Postgres).len(), 2);

@@ -94,7 +94,7 @@ async fn the_full_path_over_tls_sends_the_password_itself() {
     })
     .await;
     let mut target = with_password(target(port, "ann"), PASSWORD);
-    target.fields.tls = Some(Tls { mode: TlsMode::Encrypt, ca: None });
+    target.fields.tls = Some(Tls::new(TlsMode::Encrypt));
     connect(&target).await.unwrap();
 }
 

@@ -60,11 +60,9 @@ async fn a_loop_of_the_processor_is_stopped() {
     stop(session().await.as_mut(), "WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 900) SELECT COUNT(MD5(a.i * b.i)) FROM n a, n b, n c /* mark_loop */", "mark_loop").await;
 }
 
-#[tokio::test]
-async fn a_fetch_that_runs_is_stopped() {
-    let mut session = session().await;
-    let many = "WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 900) SELECT a.i, b.i FROM n a, n b, n c /* mark_fetch */";
-    session.execute(many, PAGE).await.unwrap();
+/// Cancels a result of which the first page was read.
+async fn stop_fetching(session: &mut dyn Session, sql: &str) {
+    session.execute(sql, PAGE).await.unwrap();
     assert!(session.fetch(PAGE).await.unwrap().more);
     session.cancel_handle().cancel().await.unwrap();
     let error = loop {
@@ -74,7 +72,51 @@ async fn a_fetch_that_runs_is_stopped() {
         }
     };
     assert!(error.cancelled);
+    assert_eq!(value(session, "SELECT 1").await, "1");
+}
+
+#[tokio::test]
+async fn a_fetch_that_runs_is_stopped() {
+    let many = "WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 900) SELECT a.i, b.i FROM n a, n b, n c";
+    stop_fetching(session().await.as_mut(), many).await;
+}
+
+#[tokio::test]
+async fn each_of_ten_tries_of_every_kind_is_cancelled() {
+    let mut holder = session().await;
+    for sql in
+        ["CREATE OR REPLACE TABLE ten (n INT PRIMARY KEY)", "INSERT INTO ten VALUES (1)", "START TRANSACTION", "UPDATE ten SET n = 2"]
+    {
+        run(holder.as_mut(), sql).await.unwrap();
+    }
+    let mut session = session().await;
+    for _ in 0..10 {
+        for sql in [
+            "SELECT SLEEP(600) AS mark_ten",
+            "SELECT COUNT(*) AS mark_ten FROM seq_1_to_1000000 WHERE BENCHMARK(1000000000, MD5(seq)) > 0",
+            "UPDATE ten SET n = 3 /* mark_ten */",
+            "SELECT MD5(seq) AS mark_ten FROM seq_1_to_20000000 ORDER BY 1",
+        ] {
+            stop(session.as_mut(), sql, "mark_ten").await;
+        }
+        stop_fetching(session.as_mut(), "SELECT seq, REPEAT('x', 100) FROM seq_1_to_50000000").await;
+    }
+    run(holder.as_mut(), "ROLLBACK").await.unwrap();
+}
+
+#[tokio::test]
+async fn a_statement_that_ends_without_an_error_though_it_was_stopped_says_so() {
+    let mut session = session().await;
+    let handle = session.cancel_handle();
+    let (ended, ()) = tokio::join!(run(session.as_mut(), "SELECT BENCHMARK(100000000000, MD5('mark_benchmark'))"), async {
+        wait_until_running("mark_benchmark").await;
+        handle.cancel().await.unwrap();
+    });
+    assert_eq!(crate::setting::texts(&ended.unwrap().0.unwrap()), [["0"]], "of a loop that would have run for hours");
+    let notices = session.take_notices();
+    assert!(notices.iter().any(|notice| notice.message.starts_with("The statement was asked to stop")), "{notices:?}");
     assert_eq!(value(session.as_mut(), "SELECT 1").await, "1");
+    assert!(session.take_notices().is_empty());
 }
 
 #[tokio::test]

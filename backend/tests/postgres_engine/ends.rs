@@ -37,20 +37,52 @@ async fn a_cancel_stops_what_runs_and_only_that() {
     }
 }
 
+/// Cancels a result of which the first page was read, while the next one is waited for.
+async fn stop_fetching(cluster: &Cluster, session: &mut dyn Session) {
+    let handle = session.cancel_handle();
+    let text = "select n, case when n > 1500 then pg_sleep(600) end from generate_series(1, 3000) n";
+    session.execute(text, PAGE).await.unwrap();
+    assert_eq!(session.fetch(PAGE).await.unwrap().batch.num_rows(), 1_000);
+    let (stopped, _) = tokio::join!(session.fetch(PAGE), async {
+        wait_until_running(cluster, text).await;
+        handle.cancel().await.unwrap();
+    });
+    assert!(stopped.unwrap_err().cancelled);
+    assert_eq!(value(session, "select 1").await, "1");
+}
+
 #[tokio::test]
 async fn a_cancel_stops_a_fetch_that_runs() {
     for cluster in clusters() {
+        stop_fetching(cluster, session(cluster).await.as_mut()).await;
+    }
+}
+
+#[tokio::test]
+async fn each_of_ten_tries_of_every_kind_is_cancelled() {
+    for cluster in clusters() {
+        let mut holder = session(cluster).await;
+        // Of no transaction: one that is open makes commands of other tests wait.
+        run(holder.as_mut(), "select pg_advisory_lock(1010)").await.unwrap();
         let mut session = session(cluster).await;
         let handle = session.cancel_handle();
-        let text = "select n, case when n > 1500 then pg_sleep(600) end from generate_series(1, 3000) n";
-        session.execute(text, PAGE).await.unwrap();
-        assert_eq!(session.fetch(PAGE).await.unwrap().batch.num_rows(), 1_000);
-        let (stopped, _) = tokio::join!(session.fetch(PAGE), async {
-            wait_until_running(cluster, text).await;
-            handle.cancel().await.unwrap();
-        });
-        assert!(stopped.unwrap_err().cancelled);
-        assert_eq!(value(session.as_mut(), "select 1").await, "1");
+        for _ in 0..10 {
+            for text in [
+                "select pg_sleep(600), 'ten'",
+                "with recursive t(n) as (select 1::bigint union all select n + 1 from t) select count(*) from t where n < 0",
+                "select pg_advisory_lock(1010)",
+                "select md5(n::text) as ten from generate_series(1, 20000000) n order by 1",
+            ] {
+                let (stopped, ()) = tokio::join!(run(session.as_mut(), text), async {
+                    wait_until_running(cluster, text).await;
+                    handle.cancel().await.unwrap();
+                });
+                let error = stopped.unwrap_err();
+                assert!(error.cancelled && error.fate == Fate::Idle, "{text}: {error:?}");
+                assert_eq!(value(session.as_mut(), "select 1").await, "1");
+            }
+            stop_fetching(cluster, session.as_mut()).await;
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use serde_json::json;
 use shared::sql::splitter::split;
 use shared::wire::connection::{ConnectionFields, EngineKind};
 use shared::wire::run::RunState;
+use shared::wire::secrets::Secrets;
 use testing::mariadb::mariadb;
 
 fn at(port: u16) -> House {
@@ -14,7 +15,7 @@ fn at(port: u16) -> House {
     fields.port = Some(port);
     fields.database = Some("shop".to_owned());
     fields.user = Some("root".to_owned());
-    house(Target { fields, password: None })
+    house(Target::new(fields, Secrets::default()))
 }
 
 /// As a console runs a script: statement by statement, the texts as they stand; the last result's first cell.
@@ -37,7 +38,7 @@ async fn s06_a_script_with_delimiters_runs_as_the_client_runs_it() {
     mariadb().sql("DROP PROCEDURE shop.p1");
     assert_eq!(mariadb().sql(&format!("USE shop;\n{text}")), "6\n", "the client agrees");
     let text = "-- two at once\ndelimiter $$\ncreate or replace function f6(a int) returns varchar(20) deterministic\nbegin\n  \
-        if a > 1 then return '$$;'; end if;\n  return 'small';\nend $$\nselect f6(1)$$ delimiter ;\nselect concat(f6(2), '//'); # $$";
+        if a > 1 then return '$$;'; end if;\n  return 'small';\nend $$\nselect f6(1)$$\n delimiter ;\nselect concat(f6(2), '//'); # $$";
     assert_eq!(script(&house, text).await, "$$;//");
     assert_eq!(mariadb().sql(&format!("USE shop;\n{text}")), "small\n$$;//\n");
     house.runs.shut_down().await;

@@ -124,10 +124,11 @@ fn find_in(text: &str, token: &Token, mark: &str) -> Option<usize> {
     (token.start..last).find(|&at| text.as_bytes().get(at..).is_some_and(|rest| rest.starts_with(mark.as_bytes())))
 }
 
-/// `DELIMITER` with what it names, to the end of its line. With a name that the client does not take as it stands the line is a
+/// `DELIMITER` at the start of a line, with what it names, to the end of that line. With a name that the client does not take as it stands the line is a
 /// statement, so that the server refuses it; without one it is a word like any other.
 fn delimiter_line(text: &str, word: &Token, before: &Delimiter) -> Option<Segment> {
-    if !word.is_word(text, "delimiter") {
+    let before_it = text.get(..word.start)?.trim_end_matches([' ', '\t']);
+    if !word.is_word(text, "delimiter") || !(before_it.is_empty() || before_it.ends_with('\n')) {
         return None;
     }
     let rest = text.get(word.end..)?;

@@ -145,6 +145,10 @@ impl MysqlSession {
 
     /// What the server has to say beside the result.
     async fn tell(&mut self, done: &Done, sql: &str) -> Result<(), EngineError> {
+        if self.canceller.was_asked() {
+            let message = "The statement was asked to stop and ended without an error: it was done before, or what it tells is of a part (SLEEP, BENCHMARK)";
+            self.notices.push(Notice { severity: "WARNING".to_owned(), message: message.to_owned() });
+        }
         if !done.info.is_empty() {
             self.notices.push(Notice { severity: "INFO".to_owned(), message: done.info.clone() });
         }
