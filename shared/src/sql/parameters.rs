@@ -9,7 +9,8 @@ use crate::limits::PARAMETERS_MAX;
 use crate::wire::connection::EngineKind;
 
 /// One name for each value, in the order of values: `?` takes the next number, `?3` and `$3` the third, `:name` the next number at
-/// its first use. MySQL has question marks only. A number that no parameter uses stands as `$2` or `?2`, since a value is wanted for it all the same.
+/// its first use. MySQL has question marks only. A number that no parameter uses stands as `$2` or `?2`, since a value is wanted for it
+/// all the same.
 pub fn parameters(text: &str, kind: EngineKind) -> Vec<String> {
     if defines_something(text, kind) {
         return Vec::new();
