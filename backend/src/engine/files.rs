@@ -76,7 +76,7 @@ mod tests {
         let inner = folder.path().join("a/b").display().to_string();
         std::fs::write(folder.path().join("a"), "").unwrap();
         let here = folder.path().to_str().unwrap();
-        let told = |path: Option<&str>| find(path, "the file", |given| std::path::absolute(given)).unwrap_err().problem;
+        let told = |path: Option<&str>| find(path, "the file", std::path::absolute).unwrap_err().problem;
         for (path, words) in [
             (None, "Give the path of the file."),
             (Some("  "), "Give the path"),

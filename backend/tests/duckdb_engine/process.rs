@@ -108,11 +108,16 @@ async fn the_process_has_its_limits_and_no_new_rights() {
     let limits = read_to_string(format!("/proc/{pid}/limits")).unwrap();
     let limit = |name: &str| limits.lines().find_map(|line| Some(line.strip_prefix(name)?.split_whitespace().nth(1)?.to_owned())).unwrap();
     assert_eq!(limit("Max core file size"), "0");
-    assert_eq!(limit("Max data size"), (2_u64 << 30).to_string());
+    assert_eq!(limit("Max data size"), (3_u64 << 30).to_string());
     assert_eq!(limit("Max file size"), (4_u64 << 30).to_string());
     let status = read_to_string(format!("/proc/{pid}/status")).unwrap();
     assert!(status.contains("NoNewPrivs:\t1"), "{status}");
-    assert!(read_to_string(format!("/proc/{pid}/environ")).unwrap().split('\0').all(|entry| entry.is_empty() || entry.starts_with("TZ")));
+    assert!(
+        read_to_string(format!("/proc/{pid}/environ"))
+            .unwrap()
+            .split('\0')
+            .all(|entry| ["", "TZ", "TZDIR", "DUCKDB_JE_MALLOC_CONF"].contains(&entry.split('=').next().unwrap()))
+    );
     let open = read_dir(format!("/proc/{pid}/fd")).unwrap().filter_map(|fd| read_link(fd.unwrap().path()).ok());
     let files: Vec<_> = open.filter(|open| open.is_absolute() && !open.starts_with("/dev/null")).collect();
     assert_eq!(files, [db.path().canonicalize().unwrap()]);

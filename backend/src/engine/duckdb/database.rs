@@ -19,8 +19,8 @@ const SPILL: &str = "4GiB";
 /// Settings that a statement may change: they are the session's and reach no file.
 const FREE_SETTINGS: [&str; 4] = ["TimeZone", "Calendar", "default_null_order", "default_order"];
 
-/// Bytes that the process may write to: twice what DuckDB is told to keep to, since it counts its buffers only.
-const PROCESS_BYTES: u64 = 2 << 30;
+/// Bytes that the process may write to: more than DuckDB is told to keep to, since it counts its buffers only.
+const PROCESS_BYTES: u64 = 3 << 30;
 /// Bytes of a file where only spilled rows are written.
 const SPILL_BYTES: u64 = 4 << 30;
 

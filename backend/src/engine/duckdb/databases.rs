@@ -10,9 +10,9 @@ use crate::engine::EngineError;
 use crate::engine::files::cannot_open;
 use crate::engine::worker::process::{End, Process, Start};
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Once, OnceLock, PoisonError, Weak};
 use tokio::sync::watch;
 
 /// The process of an open file.
@@ -36,6 +36,9 @@ static OPEN: Mutex<Option<HashMap<PathBuf, Known>>> = Mutex::new(None);
 pub fn start_from(program: PathBuf) {
     let _ = PROGRAM.set(program);
 }
+
+/// DuckDB's allocator gives memory back, rather than keeping it for later: the process's limit counts what is kept.
+const VARIABLES: [(&str, &str); 1] = [("DUCKDB_JE_MALLOC_CONF", "retain:false")];
 
 enum Found {
     Open(Arc<Database>),
@@ -95,7 +98,8 @@ impl Database {
             spill: spill.to_string_lossy().into_owned(),
         };
         let afterwards = Box::new(move || drop(std::fs::remove_dir_all(spill)));
-        let start = Start { program, command: COMMAND, name: "duckdb", answer_bytes_max: ANSWER_BYTES_MAX, afterwards };
+        let start =
+            Start { program, command: COMMAND, variables: &VARIABLES, name: "duckdb", answer_bytes_max: ANSWER_BYTES_MAX, afterwards };
         let process = Process::start(start).map_err(|e| unstarted(&e))?;
         Ok(Self { process, opening, sessions: AtomicU64::new(0) })
     }
@@ -106,14 +110,68 @@ impl Database {
     }
 }
 
+/// What the folders are called that rows are spilled into; behind it stand the server's process id and a random name.
+const SPILL: &str = "sheaf-duckdb-";
+
 /// Made here, so that the process need not: it may make files in it only. Only this user sees into it.
 fn spill_folder() -> std::io::Result<PathBuf> {
+    static SWEPT: Once = Once::new();
+    let above = std::env::temp_dir().canonicalize()?;
+    SWEPT.call_once(|| sweep(&above));
     let mut name = [0_u8; 8];
     getrandom::fill(&mut name).map_err(|e| std::io::Error::other(e.to_string()))?;
-    let folder = std::env::temp_dir().canonicalize()?.join(format!("sheaf-duckdb-{:016x}", u64::from_le_bytes(name)));
+    let folder = above.join(format!("{SPILL}{}-{:016x}", std::process::id(), u64::from_le_bytes(name)));
     let mut builder = std::fs::DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(&folder)?;
     Ok(folder)
+}
+
+/// Takes away what servers of this user that were killed have left.
+#[cfg(unix)]
+fn sweep(above: &Path) {
+    use std::os::unix::fs::MetadataExt as _;
+    let user = rustix::process::getuid().as_raw();
+    for entry in std::fs::read_dir(above).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let server = name.to_str().and_then(|name| name.strip_prefix(SPILL)?.split('-').next()?.parse().ok());
+        let is_left = server
+            .and_then(rustix::process::Pid::from_raw)
+            .is_some_and(|server| rustix::process::test_kill_process(server) == Err(rustix::io::Errno::SRCH));
+        // Of the entry itself: a link is not followed.
+        let is_ours = |entry: &std::fs::DirEntry| entry.metadata().is_ok_and(|metadata| metadata.is_dir() && metadata.uid() == user);
+        if is_left && is_ours(&entry) {
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+#[cfg(not(unix))]
+fn sweep(_: &Path) {}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_a_server_left_that_is_no_more_is_swept() {
+        let above = tempfile::tempdir().unwrap();
+        let own = format!("{SPILL}{}-0", std::process::id());
+        // No process has so high a number.
+        let dead = format!("{SPILL}{}-0", i32::MAX);
+        for name in [&own, &dead, "other", &format!("{SPILL}x-0")] {
+            std::fs::create_dir(above.path().join(name)).unwrap();
+        }
+        std::fs::write(above.path().join(&dead).join("rows"), "spilled").unwrap();
+        std::os::unix::fs::symlink(above.path().join("other"), above.path().join(format!("{SPILL}{}-1", i32::MAX))).unwrap();
+        sweep(above.path());
+        let mut left: Vec<String> =
+            std::fs::read_dir(above.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        left.sort();
+        let mut expected = vec!["other".to_owned(), own, format!("{SPILL}{}-1", i32::MAX), format!("{SPILL}x-0")];
+        expected.sort();
+        assert_eq!(left, expected);
+    }
 }

@@ -34,7 +34,7 @@ impl Place {
     /// Checks that `path` is a file that can be read.
     pub fn find(path: Option<&str>, read_only: bool) -> Result<Self, EngineError> {
         // Absolute from here on: it can't be taken for `:memory:`, for `file:…` or for a temporary database.
-        let found = files::find(path, "the SQLite file", |given| std::path::absolute(given))?;
+        let found = files::find(path, "the SQLite file", std::path::absolute)?;
         Ok(Self { path: found.path, read_only })
     }
 

@@ -25,6 +25,8 @@ pub struct Start {
     pub program: PathBuf,
     /// Its command.
     pub command: &'static str,
+    /// What its environment has besides the time zone.
+    pub variables: &'static [(&'static str, &'static str)],
     /// For threads and the log.
     pub name: &'static str,
     /// Bytes of an answer at most.
@@ -254,6 +256,7 @@ fn command(start: &Start, link: std::os::fd::OwnedFd) -> Command {
     use std::os::unix::process::CommandExt as _;
     let mut command = Command::new(&start.program);
     command.arg0("sheaf").arg(start.command).env_clear().current_dir("/");
+    command.envs(start.variables.iter().copied());
     command.envs(VARIABLES.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
     command.stdin(Stdio::from(link)).stdout(Stdio::null()).stderr(Stdio::null());
     command
@@ -339,7 +342,8 @@ fn words(status: ExitStatus) -> String {
     status.to_string()
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt as _;
@@ -353,7 +357,8 @@ mod tests {
         std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o700)).unwrap();
         let (over, is_over) = channel();
         let afterwards = Box::new(move || over.send(()).unwrap());
-        let process = Process::start(Start { program, command: "x", name: "test", answer_bytes_max: 100, afterwards }).unwrap();
+        let process =
+            Process::start(Start { program, command: "x", variables: &[], name: "test", answer_bytes_max: 100, afterwards }).unwrap();
         let mut ended = process.watch();
         let gone = process.ask(7, frames::before(7, &"question", 0).unwrap()).await.unwrap_err();
         ended.wait_for(Option::is_some).await.unwrap();
@@ -388,8 +393,14 @@ mod tests {
         ] {
             assert_eq!(asked(script).await.0.end.0, words, "{script}");
         }
-        let missing =
-            Start { program: "/no/such/program".into(), command: "x", name: "test", answer_bytes_max: 1, afterwards: Box::new(|| ()) };
+        let missing = Start {
+            program: "/no/such/program".into(),
+            command: "x",
+            variables: &[],
+            name: "test",
+            answer_bytes_max: 1,
+            afterwards: Box::new(|| ()),
+        };
         let process = Process::start(missing).unwrap();
         let gone = process.ask(1, Vec::new()).await.unwrap_err();
         assert!(gone.end.0.starts_with("before it began: No such file"), "{gone:?}");
