@@ -64,6 +64,36 @@ async fn what_is_no_database_is_told_in_a_sentence() {
     assert!(!folder.path().join("none.duckdb").exists());
 }
 
+/// Whatever DuckDB makes of it, up to its own end: the server tells it in a sentence and goes on.
+#[tokio::test]
+async fn a_damaged_database_is_told_in_a_sentence() {
+    let whole = Db::new(&["CREATE TABLE t AS SELECT range AS a, 'x' || range AS b FROM range(1000)"]);
+    let bytes = std::fs::read(whole.path()).unwrap();
+    let mut refused = 0;
+    for part in 0..24 {
+        let mut damaged = bytes.clone();
+        // Behind the mark that says what the file is, in its headers and in its blocks.
+        for at in (16 + part * 37..damaged.len()).step_by(damaged.len() / 3 + part * 101) {
+            damaged[at] ^= 0x5a;
+        }
+        let file = Db::file("damaged.duckdb", "");
+        std::fs::write(file.path(), &damaged).unwrap();
+        match connect(file.path().to_str().unwrap(), part % 2 == 0).await {
+            Ok(mut session) => {
+                let _ = session.execute("SELECT * FROM t", super::support::PAGE).await;
+                session.close().await;
+            }
+            Err(e) => {
+                refused += 1;
+                assert_eq!(e.problem.code, ErrorCode::CannotOpen);
+                assert!(e.problem.message.ends_with('.') && !e.problem.message.contains('\n'), "{}", e.problem.message);
+            }
+        }
+    }
+    assert!(refused > 0);
+    assert_eq!(one(&mut whole.session().await, "SELECT count(*) FROM t").await, [["1000"]]);
+}
+
 #[tokio::test]
 async fn a_read_only_database_is_not_written() {
     let db = Db::new(&["CREATE TABLE t AS SELECT 1 AS a"]);

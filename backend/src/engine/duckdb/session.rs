@@ -6,6 +6,7 @@
 use super::columns::rows_within;
 use super::databases::Database;
 use super::messages::{Answer, Done, Ended, Request, Rows, Value, read_answer, request};
+use crate::engine::files::cannot_open;
 use crate::engine::notices::{asks_to_roll_back, rolled_back};
 use crate::engine::worker::process::Gone;
 use crate::engine::{Bound, CancelHandle, EngineError, Fate, Fetched, Finished, Param, Session, Started};
@@ -76,6 +77,10 @@ impl DuckdbSession {
                 Ok(session)
             }
             Ok(_) => Err(session.broken()),
+            Err(_) if session.database.process.end().is_some() => {
+                let how = session.database.process.end().map(|end| end.0).unwrap_or_default();
+                Err(cannot_open(format!("DuckDB ended unexpectedly, {how}, as it opened {}.", session.database.opening.name())))
+            }
             // Nothing was asked of a database yet.
             Err(e) => Err(EngineError { fate: Fate::NotSent, ..e }),
         }
