@@ -10,14 +10,16 @@ pub mod validate;
 
 use crate::engine::sqlite::own;
 use crate::engine::Target;
+use crate::engine::dial::ssh::{self, Tunnels};
 use crate::error;
 use crate::store::Store;
 use input::{Change, SecretChange};
 use shared::ids::ConnectionId;
 use shared::problem::{ErrorCode, Problem};
-use shared::wire::connection::{Connection, ConnectionFields, ConnectionInput, EngineKind, Tls, TlsMode};
+use shared::wire::connection::{Connection, ConnectionFields, ConnectionInput, EngineKind, Ssh, SshJump, SshMethod, Tls, TlsMode};
 use shared::wire::secrets::{SecretKind, Secrets};
 use std::path::Path;
+use std::sync::Arc;
 use tokio::sync::{RwLock, watch};
 
 /// A connection that lasts as long as the process.
@@ -33,6 +35,9 @@ pub struct Temporary {
     pub making: Option<watch::Receiver<Option<Result<(), String>>>>,
 }
 
+/// Keys of SSH servers that were trusted here, in the data folder.
+const KNOWN_HOSTS: &str = "known_hosts";
+
 #[derive(Clone, Debug)]
 struct Entry {
     of: Temporary,
@@ -43,6 +48,7 @@ struct Entry {
 #[derive(Debug)]
 pub struct Connections {
     store: Store,
+    tunnels: Arc<Tunnels>,
     entries: RwLock<Vec<Entry>>,
 }
 
@@ -53,7 +59,7 @@ impl Connections {
         let saved = store.connections().await?;
         let temporary = temporary.into_iter().map(|of| Entry { of, saved: false });
         let saved = saved.into_iter().map(|(id, fields)| Entry { of: Temporary { id, fields, secrets: Secrets::default(), making: None }, saved: true });
-        Ok(Self { store, entries: RwLock::new(temporary.chain(saved).collect()) })
+        Ok(Self { store, tunnels: Arc::new(Tunnels::of_person(&data.join(KNOWN_HOSTS))), entries: RwLock::new(temporary.chain(saved).collect()) })
     }
 
     /// All of them, without secrets.
@@ -107,7 +113,7 @@ impl Connections {
             }
         }
         Self::check_not_own(&entry.of.fields)?;
-        Ok(Target::new(entry.of.fields, entry.of.secrets))
+        Ok(self.leading(entry.of.fields, entry.of.secrets))
     }
 
     /// Where one would lead after a change that is not made yet.
@@ -127,7 +133,11 @@ impl Connections {
     pub fn unsaved(&self, input: ConnectionInput) -> Result<Target, Problem> {
         validate::check(&input.fields, &input.secrets)?;
         Self::check_not_own(&input.fields)?;
-        Ok(Target::new(input.fields, input.secrets))
+        Ok(self.leading(input.fields, input.secrets))
+    }
+
+    fn leading(&self, fields: ConnectionFields, secrets: Secrets) -> Target {
+        Target { tunnels: self.tunnels.clone(), ..Target::new(fields, secrets) }
     }
 
     async fn entry(&self, id: &ConnectionId) -> Result<Entry, Problem> {
@@ -152,7 +162,7 @@ impl Connections {
         }
         validate::check(&fields, &secrets)?;
         Self::check_not_own(&fields)?;
-        Ok(Target::new(fields, secrets))
+        Ok(self.leading(fields, secrets))
     }
 
     /// Sheaf's own files are never a database to work on.
@@ -189,6 +199,14 @@ fn goes_another_way(before: &ConnectionFields, after: &ConnectionFields) -> bool
         || before.port != after.port
         || tls_mode(before) != tls_mode(after)
         || ca(before) != ca(after)
+        || servers(before) != servers(after)
+}
+
+/// The SSH servers on the way, and as whom; which keys they are trusted by changes nothing of it.
+fn servers(fields: &ConnectionFields) -> Option<Ssh> {
+    let ssh = fields.ssh.clone()?;
+    let jump = ssh.jump.map(|jump| SshJump { host_key: None, ..jump });
+    Some(Ssh { host_key: None, method: SshMethod::default(), jump, ..ssh })
 }
 
 /// A secret that nothing asks for is not kept.
@@ -196,6 +214,7 @@ fn has_use_for(fields: &ConnectionFields, kind: SecretKind) -> bool {
     match kind {
         SecretKind::Password => true,
         SecretKind::TlsKey => certificate(fields).is_some(),
+        kind => fields.ssh.as_ref().is_some_and(|ssh| ssh::is_for(kind, ssh.method)),
     }
 }
 
@@ -210,6 +229,7 @@ fn moves(entry: &Entry, target: &Target) -> bool {
 fn leads_elsewhere(before: &ConnectionFields, after: &ConnectionFields) -> bool {
     goes_another_way(before, after)
         || certificate(before) != certificate(after)
+        || before.ssh != after.ssh
         || before.path != after.path
         || before.database != after.database
         || before.user != after.user

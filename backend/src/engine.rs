@@ -19,8 +19,9 @@ pub mod worker;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use async_trait::async_trait;
+use dial::ssh::Tunnels;
 use serde::{Deserialize, Serialize};
-use shared::problem::{ErrorCode, Problem};
+use shared::problem::{ErrorCode, HostKey, Problem};
 use shared::wire::catalog::{Catalog, KnownSchemas};
 use shared::wire::connection::{ConnectionFields, EngineKind};
 use shared::wire::run::Notice;
@@ -53,20 +54,30 @@ pub enum Param {
 }
 
 /// Where to connect: a connection's fields and its secrets.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct Target {
     /// Everything but the secrets.
     pub fields: ConnectionFields,
     /// The secrets, never printed.
     pub secrets: Secrets,
+    /// The SSH side of this server: whom it knows, and which sessions are open.
+    pub tunnels: Arc<Tunnels>,
 }
 
 impl Target {
-    /// Of fields and secrets.
+    /// Of fields and secrets; where they lead through SSH, to a server that nobody knows yet.
     pub fn new(fields: ConnectionFields, secrets: Secrets) -> Self {
-        Self { fields, secrets }
+        Self { fields, secrets, tunnels: Arc::default() }
     }
 }
+
+impl PartialEq for Target {
+    fn eq(&self, other: &Self) -> bool {
+        self.fields == other.fields && self.secrets == other.secrets
+    }
+}
+
+impl Eq for Target {}
 
 /// One database system.
 #[async_trait]
@@ -204,6 +215,13 @@ impl EngineError {
     #[must_use]
     pub fn about(mut self, field: &str) -> Self {
         self.problem = self.problem.about(field);
+        self
+    }
+
+    /// The same, with the key that a server shows.
+    #[must_use]
+    pub fn with_host_key(mut self, key: HostKey) -> Self {
+        self.problem.host_key = Some(key);
         self
     }
 

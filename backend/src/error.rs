@@ -23,6 +23,8 @@ pub fn status(code: ErrorCode) -> StatusCode {
         | ErrorCode::ReadOnlyRefused
         | ErrorCode::AuthenticationFailed
         | ErrorCode::PasswordNeeded
+        | ErrorCode::UnknownHostKey
+        | ErrorCode::ChangedHostKey
         | ErrorCode::ConnectionLost => StatusCode::UNPROCESSABLE_ENTITY,
         ErrorCode::Cancelled | ErrorCode::Partial => StatusCode::CONFLICT,
         ErrorCode::TooMany => StatusCode::TOO_MANY_REQUESTS,

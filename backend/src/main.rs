@@ -46,6 +46,8 @@ fn run_server(config: Config) -> Result<(), String> {
 /// `SHEAF_LOG` sets what is told, e.g. `debug` or `backend::http=debug`. Never values, passwords, bearers or codes.
 fn log_to_stderr() {
     let filter = EnvFilter::try_from_env("SHEAF_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
+    // Debugging SSH would tell of what passes through it.
+    let filter = "russh=warn".parse().map(|quiet| filter.clone().add_directive(quiet)).unwrap_or(filter);
     let colors = std::io::stderr().is_terminal();
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(colors).init();
 }

@@ -56,6 +56,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("rusqlite", &["engine", "sample"]),
     ("postgres_protocol", &["engine"]),
     ("rustls", &["engine"]),
+    ("russh", &["engine"]),
     ("tokio_rustls", &["engine"]),
     ("adbc_driver_manager", &["engine"]),
     ("landlock", &["engine"]),

@@ -70,8 +70,19 @@ pub async fn create_connection(input: &ConnectionInput) -> Result<ConnectionId, 
 
 /// Changes a connection.
 pub async fn change_connection(id: &ConnectionId, input: &ConnectionInput) -> Result<(), Problem> {
-    Ask::new(Method::Patch, &format!("/connections/{id}")).json(input)?.send().await?;
+    Ask::new(Method::Patch, &format!("/connections/{id}")).json(&as_a_whole(input)?)?.send().await?;
     Ok(())
+}
+
+/// What is empty now is to be removed; secrets that are not given stay.
+fn as_a_whole(input: &ConnectionInput) -> Result<serde_json::Value, Problem> {
+    let mut value = serde_json::to_value(input).map_err(|error| damaged(&error.to_string()))?;
+    if let Some(object) = value.as_object_mut() {
+        for name in ["path", "host", "port", "database", "user", "tls", "ssh", "color"] {
+            object.entry(name).or_insert(serde_json::Value::Null);
+        }
+    }
+    Ok(value)
 }
 
 /// Deletes a connection.
@@ -80,9 +91,9 @@ pub async fn delete_connection(id: &ConnectionId) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Tries a saved connection.
-pub async fn test_connection(id: &ConnectionId) -> Result<TestResult, Problem> {
-    Ask::new(Method::Post, &format!("/connections/{id}/test")).send().await?.json().await
+/// Tries a saved connection as it would be after a change; secrets that are not given are those that the server holds.
+pub async fn test_connection(id: &ConnectionId, input: &ConnectionInput) -> Result<TestResult, Problem> {
+    Ask::new(Method::Post, &format!("/connections/{id}/test")).json(&as_a_whole(input)?)?.send().await?.json().await
 }
 
 /// Tries the fields of one that is not saved.

@@ -4,7 +4,9 @@
 
 pub mod close_dialog;
 pub mod connection_dialog;
+mod connection_fields;
 pub mod connection_form;
+mod connection_ways;
 pub mod delete_dialog;
 pub mod keys_dialog;
 pub mod messages;

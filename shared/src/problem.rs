@@ -39,6 +39,10 @@ pub enum ErrorCode {
     AuthenticationFailed,
     /// The password is not known to this server process: it must be given again. 422
     PasswordNeeded,
+    /// An SSH server that is not known yet; `host_key` has what it shows. 422
+    UnknownHostKey,
+    /// An SSH server that shows another key than the known one. 422
+    ChangedHostKey,
     /// The link to the database was lost; what a sent statement did is unknown. 422
     ConnectionLost,
     /// The run was cancelled before this page was read. 409
@@ -51,6 +55,22 @@ pub enum ErrorCode {
     SpoolFull,
     /// A fault of Sheaf itself; `request_id` finds it in the log. 500
     Internal,
+}
+
+/// The key that an SSH server shows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct HostKey {
+    /// The server, as it was asked for.
+    pub host: String,
+    /// Its port.
+    pub port: u16,
+    /// The kind of key, e.g. `ssh-ed25519`.
+    pub algorithm: String,
+    /// `SHA256:…`, as ssh-keygen prints it.
+    pub fingerprint: String,
+    /// It is the jump host.
+    pub jump: bool,
 }
 
 /// An error body (`application/problem+json`) and a rejected run's cause.
@@ -79,6 +99,9 @@ pub struct Problem {
     /// The field of a connection that it is about, where it is about one: `host`, `tls.certificate`, `tls_key`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
+    /// What an unknown SSH server shows (`unknown_host_key`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_key: Option<HostKey>,
     /// When another try may succeed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<u64>,
@@ -99,6 +122,7 @@ impl Problem {
             sqlstate: None,
             transaction_failed: false,
             field: None,
+            host_key: None,
             retry_after_ms: None,
             request_id: None,
         }

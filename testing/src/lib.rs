@@ -10,3 +10,4 @@ pub mod mariadb;
 pub mod pgbouncer;
 pub mod postgres;
 pub mod relay;
+pub mod sshd;

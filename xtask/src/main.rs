@@ -15,6 +15,7 @@ mod place;
 mod postgres;
 mod process;
 mod serve;
+mod sshd;
 mod steps;
 mod sysroot;
 mod tally;

@@ -8,7 +8,7 @@ use shared::wire::connection::{ConnectionFields, ConnectionInput};
 use shared::wire::secrets::{Secret, SecretKind, Secrets};
 
 /// Every field a connection may have in a request, beside its secrets.
-pub const FIELDS: [&str; 10] = ["name", "engine", "path", "host", "port", "database", "user", "tls", "read_only", "color"];
+pub const FIELDS: [&str; 11] = ["name", "engine", "path", "host", "port", "database", "user", "tls", "ssh", "read_only", "color"];
 
 /// Those, and the names of the secrets.
 fn names() -> impl Iterator<Item = &'static str> {
@@ -118,7 +118,7 @@ fn invalid(message: impl Into<String>) -> Problem {
 mod tests {
     use super::*;
     use serde_json::json;
-    use shared::wire::connection::{EngineKind, Tls, TlsMode};
+    use shared::wire::connection::{EngineKind, Ssh, SshMethod, Tls, TlsMode};
 
     fn object(value: Value) -> Map<String, Value> {
         value.as_object().unwrap().clone()
@@ -134,6 +134,7 @@ mod tests {
             database: Some("d".to_owned()),
             user: Some("u".to_owned()),
             tls: Some(Tls::new(TlsMode::Off)),
+            ssh: Some(Ssh { host: "b".to_owned(), port: None, user: "u".to_owned(), method: SshMethod::Key, jump: None, host_key: None }),
             read_only: true,
             color: Some(0),
         };

@@ -2,6 +2,8 @@
 //!
 //! Invariant: pure; nothing is opened or looked up here.
 
+mod ways;
+
 use crate::engine::dial::tls::identity;
 use shared::problem::{ErrorCode, Problem};
 use shared::wire::connection::{ConnectionFields, EngineKind, TlsMode};
@@ -43,6 +45,7 @@ fn check_file(fields: &ConnectionFields, secrets: &Secrets, engine: &str) -> Res
         ("database", fields.database.is_some()),
         ("user", fields.user.is_some()),
         ("tls", fields.tls.is_some()),
+        ("ssh", fields.ssh.is_some()),
     ];
     let secret = || secrets.held().first().map(|kind| kind.name());
     if let Some(name) = foreign.iter().find(|(_, given)| *given).map(|(name, _)| *name).or_else(secret) {
@@ -79,7 +82,8 @@ fn check_server(fields: &ConnectionFields, secrets: &Secrets, system: &str) -> R
             return refuse(name, format!("The field `{name}` is too long or has a null character."));
         }
     }
-    check_tls(fields, secrets)
+    check_tls(fields, secrets)?;
+    ways::check(fields, secrets)
 }
 
 fn check_tls(fields: &ConnectionFields, secrets: &Secrets) -> Result<(), Problem> {

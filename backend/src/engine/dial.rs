@@ -1,15 +1,18 @@
 //! Opens sockets outward: names are resolved once, every address is judged, and the judged address is the one connected to.
 //!
 //! Invariant: no other module of the engines opens a socket, so that the policy can't be passed by. It knows no database's protocol.
-//! Start at [`Address::open`]; TLS is put on an open link by [`tls::client`].
+//! Start at [`Way::open`]; TLS is put on an open link by [`tls::client`].
 
 pub mod own;
 pub mod policy;
+pub mod ssh;
 pub mod tls;
 
-use crate::engine::EngineError;
+use crate::engine::{EngineError, Target};
 use policy::Mode;
 use shared::problem::ErrorCode;
+use shared::wire::connection::Ssh;
+use ssh::{Purpose, Tunnel};
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -62,10 +65,17 @@ pub enum DialError {
     /// The server does not take our certificate.
     #[error("{0}")]
     Refusal(&'static str),
+    /// There is no tunnel.
+    #[error("{0}")]
+    Ssh(#[from] ssh::Fault),
 }
 
 impl From<DialError> for EngineError {
     fn from(error: DialError) -> Self {
+        let error = match error {
+            DialError::Ssh(fault) => return fault.into(),
+            other => other,
+        };
         let told = |code| Self::not_sent(code, error.to_string());
         match &error {
             DialError::Identity(fault) => {
@@ -74,7 +84,7 @@ impl From<DialError> for EngineError {
             }
             DialError::Refusal(_) => told(ErrorCode::ConnectFailed).about("tls.certificate"),
             DialError::NoAddress { .. } | DialError::Refused { .. } => told(ErrorCode::ConnectFailed).about("host"),
-            DialError::NoAnswer { .. } | DialError::Tls { .. } => told(ErrorCode::ConnectFailed),
+            DialError::NoAnswer { .. } | DialError::Tls { .. } | DialError::Ssh(_) => told(ErrorCode::ConnectFailed),
         }
     }
 }
@@ -124,6 +134,62 @@ impl Address {
         }
     }
 }
+
+/// How a server is reached: where it listens, and through what.
+#[derive(Clone, Debug)]
+pub struct Way {
+    address: Address,
+    tunnel: Option<Tunnel>,
+}
+
+impl Way {
+    /// To that address, as the target says.
+    pub fn of(target: &Target, address: Address) -> Self {
+        let ssh = target.fields.ssh.clone().filter(|_| matches!(address, Address::Net { .. }));
+        let tunnel = ssh.map(|ssh| Tunnel::new(target.tunnels.clone(), ssh, &target.secrets));
+        Self { address, tunnel }
+    }
+
+    /// Where the server listens; through a tunnel, as its last server sees it.
+    pub fn address(&self) -> &Address {
+        &self.address
+    }
+
+    /// The servers that it goes through.
+    pub fn ssh(&self) -> Option<&Ssh> {
+        self.tunnel.as_ref().map(Tunnel::ssh)
+    }
+
+    /// Connects, without TLS.
+    pub async fn open(&self) -> Result<Link, DialError> {
+        self.open_for(Purpose::Data, RECEIVE_WINDOW_BYTES).await
+    }
+
+    /// The same with a receive window of its own; see [`Address::open_narrow`].
+    pub async fn open_narrow(&self, window: u32) -> Result<Link, DialError> {
+        self.open_for(Purpose::Data, window).await
+    }
+
+    /// The same for a request beside a session: short, and read to its end.
+    pub async fn open_beside(&self) -> Result<Link, DialError> {
+        self.open_for(Purpose::Control, CONTROL_WINDOW_BYTES).await
+    }
+
+    async fn open_for(&self, purpose: Purpose, window: u32) -> Result<Link, DialError> {
+        match (&self.tunnel, &self.address) {
+            (Some(tunnel), Address::Net { host, port }) => Ok(tunnel.open(host, *port, window, purpose).await?),
+            (_, address) => address.open_in(Mode::Local, window).await,
+        }
+    }
+
+    /// The name a certificate must bear; none for a Unix socket.
+    pub fn host(&self) -> Option<&str> {
+        self.address.host()
+    }
+}
+
+/// What a cancel is answered with is a few bytes.
+const CONTROL_WINDOW_BYTES: u32 = 32 * 1024;
 
 async fn open_tcp(host: &str, port: u16, mode: Mode, window: u32) -> Result<TcpStream, DialError> {
     let no_address = |reason: String| DialError::NoAddress { host: host.to_owned(), reason };

@@ -39,7 +39,7 @@ impl Store {
     /// Every saved connection, oldest first.
     pub async fn connections(&self) -> Result<Vec<(ConnectionId, ConnectionFields)>, StoreError> {
         let rows = sqlx::query(
-            "SELECT id, name, engine, path, host, port, database, user, tls_mode, tls_ca, tls_certificate, read_only, color
+            "SELECT id, name, engine, path, host, port, database, user, tls_mode, tls_ca, tls_certificate, ssh, read_only, color
              FROM connection ORDER BY created_at, rowid",
         )
         .fetch_all(&self.pool)
@@ -50,12 +50,12 @@ impl Store {
     /// Saves a connection under its id, new or changed; a changed one keeps its time of creation.
     pub async fn save_connection(&self, id: &ConnectionId, fields: &ConnectionFields, now: u64) -> Result<(), StoreError> {
         sqlx::query(
-            "INSERT INTO connection (id, name, engine, path, host, port, database, user, tls_mode, tls_ca, tls_certificate, read_only, color,
+            "INSERT INTO connection (id, name, engine, path, host, port, database, user, tls_mode, tls_ca, tls_certificate, ssh, read_only, color,
                  created_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
              ON CONFLICT (id) DO UPDATE SET name = excluded.name, engine = excluded.engine, path = excluded.path, host = excluded.host,
                  port = excluded.port, database = excluded.database, user = excluded.user, tls_mode = excluded.tls_mode,
-                 tls_ca = excluded.tls_ca, tls_certificate = excluded.tls_certificate, read_only = excluded.read_only, color = excluded.color",
+                 tls_ca = excluded.tls_ca, tls_certificate = excluded.tls_certificate, ssh = excluded.ssh, read_only = excluded.read_only, color = excluded.color",
         )
         .bind(id.as_str())
         .bind(&fields.name)
@@ -68,6 +68,7 @@ impl Store {
         .bind(fields.tls.as_ref().map(|tls| tls_name(tls.mode)))
         .bind(fields.tls.as_ref().and_then(|tls| tls.ca.clone()))
         .bind(fields.tls.as_ref().and_then(|tls| tls.certificate.clone()))
+        .bind(fields.ssh.as_ref().map(serde_json::to_string).transpose().map_err(|error| sqlx::Error::Encode(error.into()))?)
         .bind(fields.read_only)
         .bind(fields.color)
         .bind(now.cast_signed())
@@ -95,6 +96,7 @@ fn read(row: &SqliteRow) -> Result<(ConnectionId, ConnectionFields), StoreError>
         }),
         None => None,
     };
+    let ssh = row.try_get::<Option<String>, _>("ssh")?.map(|ssh| serde_json::from_str(&ssh)).transpose().map_err(|_| unknown("SSH"))?;
     let fields = ConnectionFields {
         name: row.try_get("name")?,
         engine: read_engine(&engine).ok_or_else(|| unknown("engine"))?,
@@ -104,6 +106,7 @@ fn read(row: &SqliteRow) -> Result<(ConnectionId, ConnectionFields), StoreError>
         database: row.try_get("database")?,
         user: row.try_get("user")?,
         tls,
+        ssh,
         read_only: row.try_get("read_only")?,
         color: row.try_get("color")?,
     };
@@ -113,6 +116,7 @@ fn read(row: &SqliteRow) -> Result<(ConnectionId, ConnectionFields), StoreError>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shared::wire::connection::{Ssh, SshJump, SshMethod};
 
     fn fields() -> ConnectionFields {
         ConnectionFields {
@@ -124,6 +128,14 @@ mod tests {
             database: Some("shop".to_owned()),
             user: Some("reader".to_owned()),
             tls: Some(Tls { mode: TlsMode::VerifyName, ca: Some("authority".to_owned()), certificate: Some("client".to_owned()) }),
+            ssh: Some(Ssh {
+                host: "bastion.example".to_owned(),
+                port: Some(2222),
+                user: "ann".to_owned(),
+                method: SshMethod::Agent,
+                jump: Some(SshJump { host: "jump.example".to_owned(), port: None, user: "bob".to_owned(), host_key: None }),
+                host_key: Some("SHA256:abc".to_owned()),
+            }),
             read_only: true,
             color: Some(7),
         }
@@ -147,7 +159,7 @@ mod tests {
         let (one, other) = (ConnectionId("one".to_owned()), ConnectionId("other".to_owned()));
         store.save_connection(&one, &fields(), 1).await.unwrap();
         store.save_connection(&other, &fields(), 2).await.unwrap();
-        let sqlite = ConnectionFields { engine: EngineKind::Sqlite, host: None, tls: None, path: Some("/a".to_owned()), ..fields() };
+        let sqlite = ConnectionFields { engine: EngineKind::Sqlite, host: None, tls: None, ssh: None, path: Some("/a".to_owned()), ..fields() };
         store.save_connection(&one, &sqlite, 3).await.unwrap();
         assert_eq!(store.connections().await.unwrap(), vec![(one.clone(), sqlite), (other.clone(), fields())]);
         assert!(store.delete_connection(&one).await.unwrap());

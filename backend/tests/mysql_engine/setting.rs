@@ -19,6 +19,7 @@ pub fn target(port: u16, user: &str) -> Target {
         database: Some("shop".to_owned()),
         user: Some(user.to_owned()),
         tls: None,
+        ssh: None,
         read_only: false,
         color: None,
     };

@@ -58,13 +58,20 @@ fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
 }
 
 /// Fields of a network connection to nowhere, with something planted as every secret.
-fn planted(certificate: &str) -> Map<String, Value> {
+fn planted(certificate: &str, by_key: bool) -> Map<String, Value> {
     let mut fields = json!({"name": "pg", "engine": "postgres", "host": "127.0.0.1", "port": 1, "user": "ann"});
     for kind in SecretKind::ALL {
         fields[kind.name()] = json!(format!("{PLANTED} {}", kind.name()));
     }
     // The key must fit its certificate: what may follow it is planted.
     fields["tls"] = json!({"mode": "encrypt", "certificate": certificate});
+    fields["ssh"] = json!({"host": "127.0.0.1", "port": 1, "user": "ann", "method": "key"});
+    fields["ssh_key"] = json!(format!("-----BEGIN OPENSSH PRIVATE KEY-----\n{PLANTED}\n-----END OPENSSH PRIVATE KEY-----\n"));
+    fields.as_object_mut().unwrap().remove(if by_key { "ssh_password" } else { "ssh_key" });
+    if !by_key {
+        fields["ssh"]["method"] = json!("password");
+        fields.as_object_mut().unwrap().remove("ssh_passphrase");
+    }
     fields.as_object().unwrap().clone()
 }
 
@@ -85,34 +92,37 @@ async fn no_secret_is_in_an_answer_in_the_log_or_in_a_file() {
     let client = server.sign_in().await;
     let mut said = Vec::new();
 
-    // Refused as a whole, each for another reason.
-    let fields = planted(&certificate);
-    said.push(client.post("/api/v1/connections", &Value::Object(fields.clone())).await.text());
-    for (name, value) in [("engine", json!("oracle")), ("color", json!(99)), ("engine", json!("sqlite")), ("surprise", json!(1))] {
-        let mut fields = fields.clone();
-        fields.insert(name.to_owned(), value);
-        said.push(client.post("/api/v1/connections", &Value::Object(fields)).await.text());
-    }
-    // Taken, shown, tried, changed.
-    let mut good = fields.clone();
-    good.insert("tls_key".to_owned(), json!(format!("{key}{PLANTED}\n")));
-    let made = client.post("/api/v1/connections", &Value::Object(good.clone())).await;
-    assert_eq!(made.status, 201, "{}", made.text());
-    let path = format!("/api/v1/connections/{}", made.json()["id"].as_str().unwrap());
-    assert_eq!(held(&client).await, json!(SecretKind::ALL));
-    for text in [
-        made.text(),
-        client.get("/api/v1/connections").await.text(),
-        client.post(&format!("{path}/test"), &json!({"name": "same"})).await.text(),
-        client.post("/api/v1/connections/test", &Value::Object(good)).await.text(),
-        client.patch(&path, &json!({"tls_key": PLANTED})).await.text(),
-        client.patch(&path, &json!({"password": [PLANTED]})).await.text(),
-        client.patch(&path, &json!({"name": "other"})).await.text(),
-        client.get(&format!("{path}/catalog")).await.text(),
-        client.run(&json!({"connection": made.json()["id"], "sql": "SELECT 1"})).await.text(),
-        client.get("/api/v1/openapi.json").await.text(),
-    ] {
-        said.push(text);
+    for by_key in [true, false] {
+        // Refused as a whole, each for another reason.
+        let fields = planted(&certificate, by_key);
+        said.push(client.post("/api/v1/connections", &Value::Object(fields.clone())).await.text());
+        for (name, value) in [("engine", json!("oracle")), ("color", json!(99)), ("engine", json!("sqlite")), ("surprise", json!(1))] {
+            let mut fields = fields.clone();
+            fields.insert(name.to_owned(), value);
+            said.push(client.post("/api/v1/connections", &Value::Object(fields)).await.text());
+        }
+        // Taken, shown, tried, changed.
+        let mut good = fields.clone();
+        good.insert("tls_key".to_owned(), json!(format!("{key}{PLANTED}\n")));
+        let made = client.post("/api/v1/connections", &Value::Object(good.clone())).await;
+        assert_eq!(made.status, 201, "{}", made.text());
+        let path = format!("/api/v1/connections/{}", made.json()["id"].as_str().unwrap());
+        assert_eq!(held(&client).await.as_array().unwrap().len(), if by_key { 4 } else { 3 });
+        for text in [
+            made.text(),
+            client.get("/api/v1/connections").await.text(),
+            client.post(&format!("{path}/test"), &json!({"name": "same"})).await.text(),
+            client.post("/api/v1/connections/test", &Value::Object(good)).await.text(),
+            client.patch(&path, &json!({"tls_key": PLANTED})).await.text(),
+            client.patch(&path, &json!({"password": [PLANTED]})).await.text(),
+            client.patch(&path, &json!({"name": "other"})).await.text(),
+            client.get(&format!("{path}/catalog")).await.text(),
+            client.run(&json!({"connection": made.json()["id"], "sql": "SELECT 1"})).await.text(),
+            client.get("/api/v1/openapi.json").await.text(),
+        ] {
+            said.push(text);
+        }
+        assert_eq!(client.delete(&path).await.status, 204);
     }
     for text in &said {
         assert!(!text.contains(PLANTED) && !text.contains(&inner), "{text}");
@@ -147,6 +157,7 @@ async fn a_key_goes_with_its_certificate_and_its_way() {
         (json!({"tls": {"mode": "encrypt", "certificate": read("client.crt")}}), json!([])),
         (json!({"host": "other.example"}), json!([])),
         (json!({"tls_key": null}), json!(["password"])),
+        (json!({"ssh": {"host": "bastion.example", "user": "ann", "method": "key"}}), json!([])),
         (json!({"tls_key": read("client.sec1.key")}), both),
     ] {
         let made = client.post("/api/v1/connections", &fields).await;
@@ -173,4 +184,43 @@ async fn a_key_goes_with_its_certificate_and_its_way() {
     let path = format!("/api/v1/connections/{}", made.json()["id"].as_str().unwrap());
     let other = json!({"tls": {"mode": "verify-name", "certificate": read("rsa.crt")}});
     assert!(client.patch(&path, &other).await.problem(400).message.contains("does not belong"));
+}
+
+#[tokio::test]
+async fn the_secrets_of_a_tunnel_stay_while_its_servers_and_their_users_stay() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::start(data.path()).await;
+    let client = server.sign_in().await;
+    let ssh = json!({"host": "bastion.example", "user": "ann", "method": "password", "jump": {"host": "jump.example", "user": "ann"}});
+    let fields = json!({"name": "n", "engine": "mysql", "host": "db", "password": "s", "ssh": ssh, "ssh_password": "s"});
+    let changed = |pointer: &str, value: Value| {
+        let mut ssh = ssh.clone();
+        match pointer.rsplit_once('/') {
+            Some((parent, name)) => ssh.pointer_mut(parent).unwrap()[name] = value,
+            None => unreachable!(),
+        }
+        json!({"ssh": ssh})
+    };
+    let (both, none) = (json!(["password", "ssh_password"]), json!([]));
+    for (change, kept) in [
+        (json!({"name": "other"}), both.clone()),
+        (changed("/host_key", json!("SHA256:abc")), both.clone()),
+        (changed("/jump/host_key", json!("SHA256:abc")), both),
+        (changed("/method", json!("agent")), json!(["password"])),
+        (changed("/host", json!("other.example")), none.clone()),
+        (changed("/port", json!(2222)), none.clone()),
+        (changed("/user", json!("bob")), none.clone()),
+        (changed("/jump/host", json!("other.example")), none.clone()),
+        (changed("/jump/user", json!("bob")), none.clone()),
+        (changed("/jump", json!(null)), none.clone()),
+        (json!({"ssh": null}), none),
+    ] {
+        let made = client.post("/api/v1/connections", &fields).await;
+        assert_eq!(made.status, 201, "{}", made.text());
+        let path = format!("/api/v1/connections/{}", made.json()["id"].as_str().unwrap());
+        let answer = client.patch(&path, &change).await;
+        assert_eq!(answer.status, 204, "{change}: {}", answer.text());
+        assert_eq!(held(&client).await, kept, "{change}");
+        assert_eq!(client.delete(&path).await.status, 204);
+    }
 }

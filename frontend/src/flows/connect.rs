@@ -9,10 +9,10 @@ use shared::ids::ConnectionId;
 use shared::problem::Problem;
 use shared::wire::connection::{ConnectionInput, TestResult};
 
-/// Tries fields, or a saved connection where nothing was changed and its password stays in the server.
+/// Tries fields, as a change of a saved connection where one is edited: the secrets that the server holds stay there.
 pub async fn test(saved: Option<ConnectionId>, input: ConnectionInput) -> Result<TestResult, Problem> {
     match saved {
-        Some(id) => api::test_connection(&id).await,
+        Some(id) => api::test_connection(&id, &input).await,
         None => api::test_fields(&input).await,
     }
 }

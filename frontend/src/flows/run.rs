@@ -302,7 +302,7 @@ fn failed(w: Workbench, console: Console, sql: &str, range: &Range<usize>, probl
         more.insert(0, problem.message.clone());
     }
     console.messages.push(Message { number: 0, at: wall_time(), kind, text, more, statement: Some(words::beginning(sql, 160)), mark });
-    if problem.code == ErrorCode::PasswordNeeded {
+    if matches!(problem.code, ErrorCode::PasswordNeeded | ErrorCode::UnknownHostKey) {
         w.dialogs.show(Dialog::Connection(console.connection.get_untracked()));
     }
 }

@@ -57,6 +57,59 @@ impl Tls {
     }
 }
 
+/// How to sign in to an SSH server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum SshMethod {
+    /// By the secret `ssh_password`, directly or as the answer to the server's one question.
+    Password,
+    /// By the secret `ssh_key`, opened by `ssh_passphrase` where it is encrypted.
+    #[default]
+    Key,
+    /// By the agent of the machine that the server of Sheaf runs on (local mode only).
+    Agent,
+}
+
+/// The way through an SSH server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Ssh {
+    /// Host name or address; the database's host and port are as this server sees them.
+    pub host: String,
+    /// TCP port; 22 without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub port: Option<u16>,
+    /// User on the server.
+    pub user: String,
+    /// How to sign in.
+    pub method: SshMethod,
+    /// Another server to go through before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jump: Option<SshJump>,
+    /// The fingerprint of the server's key (`SHA256:…`) that a person trusts, where no known_hosts file names it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_key: Option<String>,
+}
+
+/// The server before the SSH server; signed in to in the same way.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct SshJump {
+    /// Host name or address.
+    pub host: String,
+    /// TCP port; 22 without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub port: Option<u16>,
+    /// User on the server.
+    pub user: String,
+    /// As of [`Ssh`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_key: Option<String>,
+}
+
 /// What a connection is, without its secret.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -84,6 +137,9 @@ pub struct ConnectionFields {
     /// TLS; off without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tls: Option<Tls>,
+    /// SSH; a direct link without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ssh: Option<Ssh>,
     /// Only reading, enforced by the database.
     #[serde(default)]
     pub read_only: bool,
@@ -104,6 +160,7 @@ impl ConnectionFields {
             database: None,
             user: None,
             tls: None,
+            ssh: None,
             read_only: false,
             color: None,
         }

@@ -37,17 +37,26 @@ pub enum SecretKind {
     Password,
     /// The private key of the client certificate, as PEM text.
     TlsKey,
+    /// Of the SSH server's user.
+    SshPassword,
+    /// The private key for the SSH server, as text.
+    SshKey,
+    /// What opens that key.
+    SshPassphrase,
 }
 
 impl SecretKind {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::Password, Self::TlsKey];
+    pub const ALL: [Self; 5] = [Self::Password, Self::TlsKey, Self::SshPassword, Self::SshKey, Self::SshPassphrase];
 
     /// Its name in a request.
     pub fn name(self) -> &'static str {
         match self {
             Self::Password => "password",
             Self::TlsKey => "tls_key",
+            Self::SshPassword => "ssh_password",
+            Self::SshKey => "ssh_key",
+            Self::SshPassphrase => "ssh_passphrase",
         }
     }
 }
@@ -65,6 +74,18 @@ pub struct Secrets {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub tls_key: Option<Secret>,
+    /// Of the user on the SSH server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
+    pub ssh_password: Option<Secret>,
+    /// The private key for the SSH server, as ssh-keygen writes it (or PKCS#8, PKCS#1).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
+    pub ssh_key: Option<Secret>,
+    /// What opens that key, where it is encrypted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
+    pub ssh_passphrase: Option<Secret>,
 }
 
 impl Secrets {
@@ -73,6 +94,9 @@ impl Secrets {
         match kind {
             SecretKind::Password => self.password.as_ref(),
             SecretKind::TlsKey => self.tls_key.as_ref(),
+            SecretKind::SshPassword => self.ssh_password.as_ref(),
+            SecretKind::SshKey => self.ssh_key.as_ref(),
+            SecretKind::SshPassphrase => self.ssh_passphrase.as_ref(),
         }
     }
 
@@ -81,6 +105,9 @@ impl Secrets {
         match kind {
             SecretKind::Password => self.password = secret,
             SecretKind::TlsKey => self.tls_key = secret,
+            SecretKind::SshPassword => self.ssh_password = secret,
+            SecretKind::SshKey => self.ssh_key = secret,
+            SecretKind::SshPassphrase => self.ssh_passphrase = secret,
         }
     }
 

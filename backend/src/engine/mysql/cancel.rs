@@ -86,7 +86,7 @@ impl Canceller {
             state.control = Some(wire);
             return Ok(());
         }
-        let mut wire = self.route.connect().await?.wire;
+        let mut wire = self.route.connect_beside().await?.wire;
         tokio::time::timeout(limit, self.deliver(&mut wire)).await.map_err(|_| slow())?.map_err(|error| failed(&error))?;
         state.control = Some(wire);
         Ok(())

@@ -9,7 +9,7 @@ mod sign_in;
 
 use super::errors::Refusal;
 use super::wire::{Wire, WireError};
-use crate::engine::dial::{Address, DialError, tls};
+use crate::engine::dial::{Address, DialError, Link, Way, tls};
 use crate::engine::{EngineError, Target};
 use greeting::Greeting;
 use shared::limits::CONNECT_SECONDS_MAX;
@@ -24,14 +24,14 @@ const WINDOW_BYTES: u32 = 32 * 1024;
 /// How to reach a server, for a session as for its cancel requests.
 #[derive(Clone)]
 pub struct Route {
-    address: Address,
+    way: Way,
     terms: tls::Terms,
     target: Target,
 }
 
 impl std::fmt::Debug for Route {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Route").field("address", &self.address).finish_non_exhaustive()
+        f.debug_struct("Route").field("way", &self.way).finish_non_exhaustive()
     }
 }
 
@@ -65,12 +65,21 @@ impl Route {
             true => Address::Socket(host.into()),
             false => Address::Net { host: host.to_owned(), port },
         };
-        Self { address, terms: tls::Terms::of(target), target: target.clone() }
+        Self { way: Way::of(target, address), terms: tls::Terms::of(target), target: target.clone() }
     }
 
     /// Opens, signs in, and waits until the server is ready.
     pub async fn connect(&self) -> Result<Connected, EngineError> {
-        match tokio::time::timeout(Duration::from_secs(CONNECT_SECONDS_MAX), self.connect_unbounded()).await {
+        self.connect_over(self.way.open_narrow(WINDOW_BYTES)).await
+    }
+
+    /// The same beside a session, for a word to the server that is answered at once.
+    pub async fn connect_beside(&self) -> Result<Connected, EngineError> {
+        self.connect_over(self.way.open_beside()).await
+    }
+
+    async fn connect_over(&self, link: impl Future<Output = Result<Link, DialError>>) -> Result<Connected, EngineError> {
+        match tokio::time::timeout(Duration::from_secs(CONNECT_SECONDS_MAX), async { self.sign_in_over(link.await?).await }).await {
             Ok(connected) => connected,
             Err(_) => Err(EngineError::not_sent(
                 ErrorCode::ConnectFailed,
@@ -79,8 +88,7 @@ impl Route {
         }
     }
 
-    async fn connect_unbounded(&self) -> Result<Connected, EngineError> {
-        let link = self.address.open_narrow(WINDOW_BYTES).await?;
+    async fn sign_in_over(&self, link: Link) -> Result<Connected, EngineError> {
         let mut wire = Wire::new(link);
         let hello = wire.next().await.map_err(failed)?;
         if hello.first() == Some(&0xff) {
@@ -88,12 +96,12 @@ impl Route {
         }
         let greeting = Greeting::read(hello).map_err(failed)?;
         let database = self.target.fields.database.as_deref().filter(|database| !database.is_empty());
-        let mut privacy = match &self.address {
+        let mut privacy = match self.way.address() {
             Address::Socket(_) => Privacy::Local,
             Address::Net { host, .. } if is_loopback(host) => Privacy::Loopback,
             Address::Net { .. } => Privacy::None,
         };
-        if let Some(host) = self.address.host().filter(|_| self.terms.asks()) {
+        if let Some(host) = self.way.host().filter(|_| self.terms.asks()) {
             if !greeting.offers_tls() {
                 let message = format!("{host} does not offer TLS, and the connection asks for it");
                 return Err(EngineError::not_sent(ErrorCode::ConnectFailed, message));

@@ -47,7 +47,7 @@ impl Canceller {
     }
 
     async fn deliver(&self, key: &BackendKey) -> Result<(), EngineError> {
-        let mut link = self.route.open().await?;
+        let mut link = self.route.open_beside().await?;
         let mut request = BytesMut::new();
         request.put_u32(u32::try_from(8 + key.bytes.len()).unwrap_or(16));
         request.put_u32(CANCEL_REQUEST);

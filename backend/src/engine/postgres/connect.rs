@@ -8,7 +8,7 @@ mod sign_in;
 use super::errors::{Fields, Notices};
 use super::origins::Whose;
 use super::wire::{Message, Reader, Wire, WireError};
-use crate::engine::dial::{Address, DialError, Link, tls};
+use crate::engine::dial::{Address, DialError, Link, Way, tls};
 use crate::engine::{EngineError, Target};
 use postgres_protocol::message::frontend;
 use shared::limits::CONNECT_SECONDS_MAX;
@@ -25,7 +25,7 @@ pub const SETTINGS_MAX: usize = 100;
 /// How to reach a server, for a session as for its cancel requests.
 #[derive(Clone, Debug)]
 pub struct Route {
-    address: Address,
+    way: Way,
     terms: tls::Terms,
 }
 
@@ -65,18 +65,23 @@ impl Route {
             true => Address::Socket(format!("{host}/.s.PGSQL.{port}").into()),
             false => Address::Net { host: host.to_owned(), port },
         };
-        Self { address, terms: tls::Terms::of(target) }
+        Self { way: Way::of(target, address), terms: tls::Terms::of(target) }
     }
 
-    /// A link, with TLS where it is asked for (a Unix socket never has it, as in libpq).
-    pub async fn open(&self) -> Result<Link, EngineError> {
-        self.open_bound().await.map(|(link, _)| link)
+    /// A link beside a session's, with TLS where it is asked for (a Unix socket never has it, as in libpq).
+    pub async fn open_beside(&self) -> Result<Link, EngineError> {
+        let link = self.way.open_beside().await?;
+        self.secure(link).await.map(|(link, _)| link)
     }
 
-    /// The same, and what a sign-in over it can be bound to.
+    /// A link for a session, and what a sign-in over it can be bound to.
     async fn open_bound(&self) -> Result<(Link, Option<Vec<u8>>), EngineError> {
-        let mut link = self.address.open().await?;
-        let Some(host) = self.address.host().filter(|_| self.terms.asks()) else { return Ok((link, None)) };
+        let link = self.way.open().await?;
+        self.secure(link).await
+    }
+
+    async fn secure(&self, mut link: Link) -> Result<(Link, Option<Vec<u8>>), EngineError> {
+        let Some(host) = self.way.host().filter(|_| self.terms.asks()) else { return Ok((link, None)) };
         let mut request = bytes::BytesMut::new();
         frontend::ssl_request(&mut request);
         let broke = |error: std::io::Error| failed(WireError::Broken(error));
@@ -177,7 +182,7 @@ async fn attempt(target: &Target, extras: Extras, encoding: &str) -> Result<Conn
     let mut sign_in = SignIn::new(&user, target.secrets.password.as_ref(), bound_to);
     let mut connected = Connected {
         wire,
-        whose: Whose { address: route.address.clone(), database, user: user.clone() },
+        whose: Whose { address: route.way.address().clone(), through: route.way.ssh().cloned(), database, user: user.clone() },
         route,
         key: None,
         settings: HashMap::new(),

@@ -5,6 +5,7 @@
 
 use super::types::Column;
 use crate::engine::dial::Address;
+use shared::wire::connection::Ssh;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -22,6 +23,8 @@ pub type Place = (u32, i16);
 pub struct Whose {
     /// Where the server listens.
     pub address: Address,
+    /// The SSH servers before it: the same address is another server behind others.
+    pub through: Option<Ssh>,
     /// The database.
     pub database: String,
     /// Who is signed in.
@@ -112,7 +115,7 @@ mod tests {
     use super::*;
 
     fn whose(database: &str) -> Whose {
-        Whose { address: Address::Net { host: "of-origins".to_owned(), port: 1 }, database: database.to_owned(), user: "u".to_owned() }
+        Whose { address: Address::Net { host: "of-origins".to_owned(), port: 1 }, through: None, database: database.to_owned(), user: "u".to_owned() }
     }
 
     fn column(attribute: i16) -> Column {

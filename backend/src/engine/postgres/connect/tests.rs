@@ -9,7 +9,7 @@ fn target(host: Option<&str>, port: Option<u16>) -> Target {
 
 #[test]
 fn a_host_that_is_a_folder_is_a_unix_socket() {
-    let address = |host, port| Route::of(&target(host, port)).address;
+    let address = |host, port| Route::of(&target(host, port)).way.address().clone();
     assert_eq!(address(None, None), Address::Net { host: "localhost".to_owned(), port: 5432 });
     assert_eq!(address(Some(" "), Some(1)), Address::Net { host: "localhost".to_owned(), port: 1 });
     assert_eq!(address(Some("/run/pg"), Some(5433)), Address::Socket("/run/pg/.s.PGSQL.5433".into()));

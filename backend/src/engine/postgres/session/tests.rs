@@ -61,7 +61,7 @@ fn session_with(answers: Vec<Vec<u8>>) -> PostgresSession {
     let (ours, theirs) = tokio::io::duplex(1 << 20);
     tokio::spawn(serve(theirs, answers));
     let fields = ConnectionFields { host: Some("/nowhere".to_owned()), ..ConnectionFields::new("", EngineKind::Postgres) };
-    let whose = Whose { address: Address::Socket("/nowhere".into()), database: String::new(), user: String::new() };
+    let whose = Whose { address: Address::Socket("/nowhere".into()), through: None, database: String::new(), user: String::new() };
     let mut session = PostgresSession::new(Connected {
         wire: Wire::new(Box::new(ours)),
         route: Route::of(&Target::new(fields, shared::wire::secrets::Secrets::default())),
