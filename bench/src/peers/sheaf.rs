@@ -81,7 +81,8 @@ impl Api {
     /// Runs a statement without rows on a console.
     pub async fn run(&mut self, connection: &str, console: &str, sql: &str) -> Result<(), BenchError> {
         let body = serde_json::json!({ "connection": connection, "session": console, "sql": sql });
-        let answer = self.send(Request::post("/api/v1/runs").json(&body)).await?;
+        let request = Request::post("/api/v1/runs").header("Accept", "application/vnd.apache.arrow.stream").json(&body);
+        let answer = self.send(request).await?;
         if answer.status == 204 { Ok(()) } else { Err(BenchError::WrongAnswer(format!("{sql}: {}", answer.text()))) }
     }
 
