@@ -13,6 +13,7 @@ fn text(shape: Shape, value: &[u8]) -> String {
 }
 
 #[test]
+#[expect(clippy::excessive_precision, reason = "the very number in the middle between two texts")]
 fn numbers_are_written_as_the_servers_text_has_them() {
     assert_eq!(text(shape(number::TINY, 0), &[0x80]), "-128");
     assert_eq!(text(Shape { unsigned: true, ..shape(number::LONGLONG, 0) }, &[0xff; 8]), u64::MAX.to_string());
@@ -36,7 +37,7 @@ fn numbers_are_written_as_the_servers_text_has_them() {
     ] {
         assert_eq!(text(shape(number::DOUBLE, 31), &f64::to_le_bytes(value)), written);
     }
-    for (value, written) in [(0.1_f32, "0.1"), (16_777_217.0, "16777200"), (3.141_592_7, "3.14159"), (1e20, "1e20")] {
+    for (value, written) in [(0.1_f32, "0.1"), (16_777_217.0, "16777200"), (0.123_456_79, "0.123457"), (1e20, "1e20")] {
         assert_eq!(text(shape(number::FLOAT, 31), &value.to_le_bytes()), written);
     }
     for (value, decimals, written) in [(1.5, 4, "1.5000"), (0.125, 2, "0.12"), (-3.0, 0, "-3"), (1e21, 1, "1000000000000000000000.0")] {
