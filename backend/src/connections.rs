@@ -8,9 +8,9 @@ pub mod input;
 pub mod source;
 pub mod validate;
 
-use crate::engine::sqlite::own;
 use crate::engine::Target;
 use crate::engine::dial::ssh::{self, Tunnels};
+use crate::engine::sqlite::own;
 use crate::error;
 use crate::store::Store;
 use input::{Change, SecretChange};
@@ -58,8 +58,14 @@ impl Connections {
         own::note(&data.join(crate::store::FILE_NAME));
         let saved = store.connections().await?;
         let temporary = temporary.into_iter().map(|of| Entry { of, saved: false });
-        let saved = saved.into_iter().map(|(id, fields)| Entry { of: Temporary { id, fields, secrets: Secrets::default(), making: None }, saved: true });
-        Ok(Self { store, tunnels: Arc::new(Tunnels::of_person(&data.join(KNOWN_HOSTS))), entries: RwLock::new(temporary.chain(saved).collect()) })
+        let saved = saved
+            .into_iter()
+            .map(|(id, fields)| Entry { of: Temporary { id, fields, secrets: Secrets::default(), making: None }, saved: true });
+        Ok(Self {
+            store,
+            tunnels: Arc::new(Tunnels::of_person(&data.join(KNOWN_HOSTS))),
+            entries: RwLock::new(temporary.chain(saved).collect()),
+        })
     }
 
     /// All of them, without secrets.
@@ -175,12 +181,7 @@ impl Connections {
 }
 
 fn describe(entry: &Entry) -> Connection {
-    Connection {
-        id: entry.of.id.clone(),
-        fields: entry.of.fields.clone(),
-        temporary: !entry.saved,
-        held: entry.of.secrets.held(),
-    }
+    Connection { id: entry.of.id.clone(), fields: entry.of.fields.clone(), temporary: !entry.saved, held: entry.of.secrets.held() }
 }
 
 fn no_such_connection() -> Problem {

@@ -32,7 +32,13 @@ pub fn make(folder: &Path) -> bool {
     sign(folder, "rsa", CLIENT, "rsa:2048", "ca");
     sign(folder, "stranger", CLIENT, EC, "foreign");
     let at = |name: &str| folder.join(name).display().to_string();
-    openssl(&format!("x509 -req -days -1 -in {} -CA {} -CAkey {} -out {}", at("client.csr"), at("ca.crt"), at("ca.key"), at("expired.crt")));
+    openssl(&format!(
+        "x509 -req -days -1 -in {} -CA {} -CAkey {} -out {}",
+        at("client.csr"),
+        at("ca.crt"),
+        at("ca.key"),
+        at("expired.crt")
+    ));
     openssl(&format!("ec -in {} -out {}", at("client.key"), at("client.sec1.key")));
     openssl(&format!("rsa -traditional -in {} -out {}", at("rsa.key"), at("rsa.pkcs1.key")));
     openssl(&format!("pkcs8 -topk8 -passout pass:locked -in {} -out {}", at("client.key"), at("client.locked.key")));

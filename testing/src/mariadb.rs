@@ -95,7 +95,13 @@ impl Mariadb {
 fn server(folder: &Path, data: &Path, port: u16, has_tls: bool) -> Command {
     let mut server = as_user(&program("mariadbd"));
     server.args(["--no-defaults", "--bind-address=127.0.0.1", "--skip-name-resolve", "--innodb-flush-log-at-trx-commit=0"]);
-    server.args(["--innodb-buffer-pool-size=64M", "--max-connections=80", "--max-allowed-packet=128M", "--plugin-maturity=experimental", "--default-time-zone=+02:00"]);
+    server.args([
+        "--innodb-buffer-pool-size=64M",
+        "--max-connections=80",
+        "--max-allowed-packet=128M",
+        "--plugin-maturity=experimental",
+        "--default-time-zone=+02:00",
+    ]);
     // Temporary tables of its own: a server that starts deletes those of every other in the same folder.
     for (option, value) in
         [("datadir", data.to_owned()), ("tmpdir", folder.to_owned()), ("socket", folder.join("socket")), ("pid-file", folder.join("pid"))]

@@ -117,7 +117,11 @@ fn server(folder: &Path, port: u16, lines: &[&str]) -> Command {
     std::fs::write(folder.join("config"), config).unwrap();
     give(&folder.join("config"));
     let mut server = as_user(Path::new("/usr/bin/env"));
-    server.arg(format!("LD_LIBRARY_PATH={}", folder.display())).arg(folder.join("sshd")).args(["-D", "-e", "-f"]).arg(folder.join("config"));
+    server
+        .arg(format!("LD_LIBRARY_PATH={}", folder.display()))
+        .arg(folder.join("sshd"))
+        .args(["-D", "-e", "-f"])
+        .arg(folder.join("config"));
     server
 }
 

@@ -3,8 +3,8 @@
 use super::Temporary;
 use super::validate;
 use crate::access::secret::SecretHash;
-use crate::engine::sqlite::own;
 use crate::engine::duckdb;
+use crate::engine::sqlite::own;
 use shared::ids::ConnectionId;
 use shared::wire::connection::{ConnectionFields, EngineKind, Tls, TlsMode};
 use shared::wire::secrets::{Secret, Secrets};

@@ -159,7 +159,8 @@ mod tests {
         let (one, other) = (ConnectionId("one".to_owned()), ConnectionId("other".to_owned()));
         store.save_connection(&one, &fields(), 1).await.unwrap();
         store.save_connection(&other, &fields(), 2).await.unwrap();
-        let sqlite = ConnectionFields { engine: EngineKind::Sqlite, host: None, tls: None, ssh: None, path: Some("/a".to_owned()), ..fields() };
+        let sqlite =
+            ConnectionFields { engine: EngineKind::Sqlite, host: None, tls: None, ssh: None, path: Some("/a".to_owned()), ..fields() };
         store.save_connection(&one, &sqlite, 3).await.unwrap();
         assert_eq!(store.connections().await.unwrap(), vec![(one.clone(), sqlite), (other.clone(), fields())]);
         assert!(store.delete_connection(&one).await.unwrap());

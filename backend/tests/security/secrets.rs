@@ -149,7 +149,8 @@ async fn a_key_goes_with_its_certificate_and_its_way() {
     let server = Server::start(data.path()).await;
     let client = server.sign_in().await;
     let tls = json!({"mode": "verify-name", "certificate": read("client.crt")});
-    let fields = json!({"name": "pg", "engine": "postgres", "host": "db.example", "tls": tls, "tls_key": read("client.key"), "password": "s"});
+    let fields =
+        json!({"name": "pg", "engine": "postgres", "host": "db.example", "tls": tls, "tls_key": read("client.key"), "password": "s"});
     let both = json!(["password", "tls_key"]);
     for (change, kept) in [
         (json!({"name": "other", "tls_key": ""}), both.clone()),

@@ -156,7 +156,9 @@ async fn what_a_server_does_not_forward_is_told() {
 #[tokio::test]
 async fn addresses_of_no_database_are_refused_at_the_far_end_too_and_nobody_is_asked() {
     let (mut target, _folder) = through(postgres(ssh(sshd()), key(sshd(), "ed25519")));
-    for host in ["169.254.169.254", "0xa9fea9fe", "[fd00:ec2::254]", "64:ff9b::169.254.169.254", "0.0.0.0", "[::]", "fe80::1%1", "2852039166"] {
+    for host in
+        ["169.254.169.254", "0xa9fea9fe", "[fd00:ec2::254]", "64:ff9b::169.254.169.254", "0.0.0.0", "[::]", "fe80::1%1", "2852039166"]
+    {
         target.fields.host = Some(host.to_owned());
         let told = refusal(&target).await.problem;
         assert!(told.message.contains("is not an address that Sheaf connects to"), "{host}: {told}");

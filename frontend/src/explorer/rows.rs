@@ -153,7 +153,8 @@ fn below_connection(out: &mut Vec<Row>, id: &ConnectionId, load: &Load<Arc<Catal
     match load {
         Load::Absent | Load::Coming => out.push(Row::new(format!("{key}?"), Node::Coming, 2, "Reading the catalog…", Glyph::Refresh)),
         Load::Failed(problem) => {
-            let wants_password = matches!(problem.code, ErrorCode::PasswordNeeded | ErrorCode::AuthenticationFailed | ErrorCode::UnknownHostKey);
+            let wants_password =
+                matches!(problem.code, ErrorCode::PasswordNeeded | ErrorCode::AuthenticationFailed | ErrorCode::UnknownHostKey);
             out.push(Row::new(format!("{key}!"), Node::Failed(id.clone(), wants_password), 2, &problem.message, Glyph::Error));
         }
         Load::Here(catalog) => {

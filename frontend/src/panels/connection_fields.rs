@@ -39,7 +39,8 @@ impl Form {
     /// What is wrong with a field, by its name on the wire.
     pub fn fault(self, field: &str) -> Option<String> {
         let own = || self.draft.with(|draft| draft.faults().into_iter().find(|(at, _)| *at == field).map(|(_, fault)| fault.to_owned()));
-        let told = || self.told.with(|told| told.as_ref().filter(|told| told.field.as_deref() == Some(field)).map(|told| told.message.clone()));
+        let told =
+            || self.told.with(|told| told.as_ref().filter(|told| told.field.as_deref() == Some(field)).map(|told| told.message.clone()));
         self.tried.get().then(own).flatten().or_else(told)
     }
 

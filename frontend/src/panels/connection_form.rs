@@ -377,9 +377,11 @@ mod tests {
 
     #[test]
     fn a_saved_tunnel_comes_back_as_it_was() {
-        let draft = Draft { through_jump: true, jump: Server { host: "j".to_owned(), user: "u".to_owned(), ..Server::new() }, ..tunnelled() };
+        let draft =
+            Draft { through_jump: true, jump: Server { host: "j".to_owned(), user: "u".to_owned(), ..Server::new() }, ..tunnelled() };
         let fields = draft.input().fields;
-        let connection = Connection { id: shared::ids::ConnectionId("a".to_owned()), fields: fields.clone(), temporary: false, held: Vec::new() };
+        let connection =
+            Connection { id: shared::ids::ConnectionId("a".to_owned()), fields: fields.clone(), temporary: false, held: Vec::new() };
         assert_eq!(Draft::of(&connection).input().fields, fields);
         let faulty = Draft { jump: Server::default(), ssh: Server::default(), ..draft };
         let fields: Vec<_> = faulty.faults().into_iter().map(|(field, _)| field).collect();

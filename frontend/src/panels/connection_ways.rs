@@ -116,7 +116,8 @@ pub fn SshSection(form: Form) -> impl IntoView {
 fn Proof(form: Form) -> impl IntoView {
     let method = Memo::new(move |_| form.draft.with(|draft| draft.method));
     let before = move |kind, otherwise: &'static str| if form.holds(kind) { "As before" } else { otherwise };
-    move || match method.get() {
+    move || {
+        match method.get() {
         SshMethod::Password => view! {
             <Field form id="ssh_password" label="SSH password" kind="password" get=|d| d.ssh_password.clone() set=|d, v| d.ssh_password = v placeholder=before(SecretKind::SshPassword, "") note=HELD />
         }
@@ -127,6 +128,7 @@ fn Proof(form: Form) -> impl IntoView {
         }
         .into_any(),
         SshMethod::Agent => view! { <p class="about"><span class="note">"The agent that Sheaf was started beside (SSH_AUTH_SOCK) is asked to sign"</span></p> }.into_any(),
+    }
     }
 }
 

@@ -90,11 +90,15 @@ mod tests {
         let key = |text: &str| Secrets { ssh_key: Some(Secret::new(text)), ..Secrets::default() };
         assert_eq!(verdict(ssh(), &key("-----BEGIN OPENSSH PRIVATE KEY-----")), Ok(()));
         assert_eq!(verdict(ssh(), &key("no key")), Err("ssh_key".to_owned()));
-        assert_eq!(verdict(Ssh { method: SshMethod::Agent, ..ssh() }, &key("-----BEGIN OPENSSH PRIVATE KEY-----")), Err("ssh_key".to_owned()));
+        assert_eq!(
+            verdict(Ssh { method: SshMethod::Agent, ..ssh() }, &key("-----BEGIN OPENSSH PRIVATE KEY-----")),
+            Err("ssh_key".to_owned())
+        );
         let password = Secrets { ssh_password: Some(Secret::new("p")), ..Secrets::default() };
         assert_eq!(verdict(ssh(), &password), Err("ssh_password".to_owned()));
         assert_eq!(verdict(Ssh { method: SshMethod::Password, ..ssh() }, &password), Ok(()));
-        let fields = ConnectionFields { host: Some("/run".to_owned()), ssh: Some(ssh()), ..ConnectionFields::new("n", EngineKind::Postgres) };
+        let fields =
+            ConnectionFields { host: Some("/run".to_owned()), ssh: Some(ssh()), ..ConnectionFields::new("n", EngineKind::Postgres) };
         assert_eq!(check(&fields, &none).unwrap_err().field.as_deref(), Some("host"));
     }
 }

@@ -115,7 +115,12 @@ mod tests {
     use super::*;
 
     fn whose(database: &str) -> Whose {
-        Whose { address: Address::Net { host: "of-origins".to_owned(), port: 1 }, through: None, database: database.to_owned(), user: "u".to_owned() }
+        Whose {
+            address: Address::Net { host: "of-origins".to_owned(), port: 1 },
+            through: None,
+            database: database.to_owned(),
+            user: "u".to_owned(),
+        }
     }
 
     fn column(attribute: i16) -> Column {

@@ -67,7 +67,10 @@ impl KnownHosts {
         let names = names(host, port);
         let of_text = |text: &str| entries(text).map(|(_, entry)| entry).collect::<Vec<_>>();
         let known = self.texts().flat_map(|(_, text)| of_text(&text)).filter(|entry| entry.marker().is_none());
-        known.filter(|entry| names.iter().any(|name| is_of(entry.host_patterns(), name))).map(|entry| entry.public_key().algorithm()).collect()
+        known
+            .filter(|entry| names.iter().any(|name| is_of(entry.host_patterns(), name)))
+            .map(|entry| entry.public_key().algorithm())
+            .collect()
     }
 
     /// Writes a host's key down in Sheaf's own file.

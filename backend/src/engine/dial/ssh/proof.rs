@@ -47,7 +47,9 @@ async fn by_password(handle: &mut Handle<Guard>, hop: &Hop, password: &Secret) -
     let field = SecretKind::SshPassword.name();
     match handle.authenticate_password(&hop.user, password.reveal()).await? {
         AuthResult::Success => Ok(()),
-        AuthResult::Failure { remaining_methods, partial_success: false } if remaining_methods.contains(&MethodKind::KeyboardInteractive) => {
+        AuthResult::Failure { remaining_methods, partial_success: false }
+            if remaining_methods.contains(&MethodKind::KeyboardInteractive) =>
+        {
             by_questions(handle, hop, password).await
         }
         AuthResult::Failure { remaining_methods, partial_success } => Err(refused(hop, field, &remaining_methods, partial_success)),

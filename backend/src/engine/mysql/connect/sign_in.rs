@@ -3,8 +3,8 @@
 //! Invariant: the password leaves readable only over TLS or a Unix socket, and encrypted by a key that the server itself named only
 //! within this machine; it stands in no message of an error.
 
-use crate::engine::mysql::wire::Reader;
 use crate::engine::EngineError;
+use crate::engine::mysql::wire::Reader;
 use mysql_common::auth::plugins::caching_sha2_password::scramble_sha256;
 use mysql_common::auth::plugins::client_ed25519::ClientEd25519;
 use mysql_common::auth::plugins::mysql_native_password::scramble_native;

@@ -3,8 +3,8 @@
 //! Invariant: the password leaves in no other form than the server asked for, and stands in no message of an error. With SCRAM the
 //! server must prove that it knows the password before it counts as signed in.
 
-use crate::engine::postgres::wire::{Reader, WireError};
 use crate::engine::EngineError;
+use crate::engine::postgres::wire::{Reader, WireError};
 use bytes::BytesMut;
 use postgres_protocol::authentication::md5_hash;
 use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, SCRAM_SHA_256_PLUS, ScramSha256};

@@ -1,6 +1,6 @@
 use super::*;
-use shared::wire::secrets::{Secret, Secrets};
 use shared::wire::connection::{ConnectionFields, EngineKind};
+use shared::wire::secrets::{Secret, Secrets};
 
 fn target(host: Option<&str>, port: Option<u16>) -> Target {
     let fields = ConnectionFields { host: host.map(str::to_owned), port, ..ConnectionFields::new("", EngineKind::Postgres) };
