@@ -88,6 +88,30 @@ base("after a new start of the server the password is asked for again, and then 
   }
 });
 
+test("a window that opens before the first one's console is kept shows it as soon as it is", async ({ workbench: w, page, context, sheaf }) => {
+  const other = await context.newPage();
+  // As where both open at once: nothing is kept yet, and what the server knows is still to come.
+  await other.addInitScript(() => Object.keys(localStorage).filter((key) => key.startsWith("sheaf.console.")).forEach((key) => localStorage.removeItem(key)));
+  let release = () => {};
+  const held = new Promise<void>((resolve) => (release = resolve));
+  await other.route("**/api/v1/connections", async (route) => {
+    await held;
+    await route.continue();
+  });
+  const asked = other.waitForRequest("**/api/v1/connections");
+  await other.goto(sheaf.origin);
+  await asked;
+  await page.bringToFront();
+  await w.write("SELECT 'just kept'");
+  const v = new Workbench(other);
+  await expect(v.editor).toContainText("just kept");
+  release();
+  await expect(v.status).toContainText("Sample shop");
+  await expect(v.editor).toContainText("just kept");
+  await expect(other.getByRole("tablist", { name: "Consoles" }).getByRole("tab")).toHaveCount(1);
+  await other.close();
+});
+
 test("two windows with one console: what one writes comes to the other, and nothing is overwritten where both wrote", async ({ workbench: w, page, context, sheaf }) => {
   await w.write("SELECT 'first'");
   // Another window finds what is kept, and a text is kept once the keys have rested.

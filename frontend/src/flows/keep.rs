@@ -148,7 +148,14 @@ fn changed_elsewhere(w: Workbench, event: &web_sys::StorageEvent) {
     let ours = w.consoles.list.with_untracked(|all| all.iter().copied().find(|one| &*one.name() == id));
     match ours {
         Some(console) => take_in(w, console, theirs, text),
-        None => w.consoles.add(id.into(), theirs).kept.set_value(Some(text)),
+        None => {
+            let console = w.consoles.add(id.into(), theirs);
+            console.kept.set_value(Some(text));
+            // A window that opened before anything was kept has nothing else to show.
+            if w.consoles.shown_untracked().is_none() {
+                w.consoles.active.set(Some(console.name()));
+            }
+        }
     }
 }
 
