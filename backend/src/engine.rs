@@ -146,6 +146,10 @@ pub trait Session: Send {
     async fn fetch(&mut self, bound: Bound) -> Result<Fetched, EngineError>;
     /// Ends the statement: afterwards the database's side holds no portal, cursor or lock of it beyond an open transaction of the user's.
     async fn finish(&mut self) -> Result<Finished, EngineError>;
+    /// Whether a transaction is open, also after an error; `None` where only [`Finished`] tells it.
+    fn in_transaction(&self) -> Option<bool> {
+        None
+    }
     /// The open transaction has failed and takes nothing but its end. Only an engine that has such a state answers true.
     fn transaction_failed(&self) -> bool {
         false

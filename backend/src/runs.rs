@@ -190,7 +190,7 @@ impl Runs {
         let standing = standing.map_err(|_| state::internal())?;
         orphan.run = None;
         if let Some(problem) = standing.failure() {
-            return Err(Problem { transaction_failed: standing.transaction_failed, ..problem });
+            return Err(problem);
         }
         let page0 = if standing.pages_ready > 0 { Some(run.shelf.page(&run.id, 0).await?) } else { None };
         Ok(Begun { status: run.status(), page0 })

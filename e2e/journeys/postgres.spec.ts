@@ -57,4 +57,16 @@ test("connect to PostgreSQL: a wrong password is said where it is typed, the rig
   await w.execute("COMMIT");
   await expect(w.messages).toContainText("The transaction had failed before: it was rolled back, and nothing of it is kept");
   await expect(w.status).not.toContainText("Transaction");
+
+  // A COMMIT that is refused has rolled back: nothing is open any more, and nothing says so.
+  await w.execute("CREATE TEMP TABLE once (a int UNIQUE DEFERRABLE INITIALLY DEFERRED)");
+  await expect(w.status).toContainText("Done");
+  await w.execute("BEGIN");
+  await expect(w.status).toContainText("Transaction open");
+  await w.execute("INSERT INTO once VALUES (1), (1)");
+  await expect(w.status).toContainText("2 rows changed");
+  await page.getByRole("button", { name: "Commit", exact: true }).click();
+  await expect(w.messages).toContainText('duplicate key value violates unique constraint "once_a_key"');
+  await expect(w.status).not.toContainText("Transaction");
+  await expect(page.getByRole("button", { name: "Roll back", exact: true })).toBeHidden();
 });

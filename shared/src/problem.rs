@@ -1,5 +1,6 @@
 //! What went wrong, as both sides say it.
 
+use crate::wire::run::TransactionState;
 use serde::{Deserialize, Serialize};
 
 /// The closed list of causes: the only part of a [`Problem`] that code branches on.
@@ -93,9 +94,9 @@ pub struct Problem {
     /// The database's own code (SQLSTATE, or `SQLITE_…`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sqlstate: Option<String>,
-    /// The console's open transaction has failed with it and takes nothing but its end (PostgreSQL, DuckDB).
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub transaction_failed: bool,
+    /// What the console's session has open after the statement that came to this; of other causes nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transaction: Option<TransactionState>,
     /// The field of a connection that it is about, where it is about one: `host`, `tls.certificate`, `tls_key`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
@@ -120,7 +121,7 @@ impl Problem {
             position: None,
             hint: None,
             sqlstate: None,
-            transaction_failed: false,
+            transaction: None,
             field: None,
             host_key: None,
             retry_after_ms: None,

@@ -56,7 +56,7 @@ impl Engine for Sqlite {
         })
         .map_err(|e| EngineError::not_sent(ErrorCode::CannotOpen, format!("No thread for the session could be started: {e}.")))?;
         // Made before the wait: when that is given up, dropping this tells the thread.
-        let session = SqliteSession { worker: Some(worker), signals, first: None, ended: None };
+        let session = SqliteSession { worker: Some(worker), signals, first: None, ended: None, in_transaction: false };
         let wait = Duration::from_secs(CONNECT_SECONDS_MAX);
         match tokio::time::timeout(wait, answer).await {
             Ok(Ok(Ok(()))) => Ok(Box::new(session)),
@@ -77,6 +77,7 @@ struct SqliteSession {
     first: Option<Fetched>,
     /// The statement has ended like this on the thread already.
     ended: Option<Finished>,
+    in_transaction: bool,
 }
 
 impl SqliteSession {
@@ -85,6 +86,17 @@ impl SqliteSession {
             Some(worker) => worker.ask(command).await.unwrap_or_else(|Gone| Err(gone())),
             None => Err(gone()),
         }
+    }
+
+    /// Passes an answer on; after an error the statement is over, and a transaction may be with it.
+    async fn or_settled<T>(&mut self, answer: Result<T, EngineError>) -> Result<T, EngineError> {
+        if answer.is_err() {
+            self.signals.end();
+            if let Ok(finished) = self.ask(Command::Finish).await {
+                self.in_transaction = finished.in_transaction;
+            }
+        }
+        answer
     }
 }
 
@@ -101,16 +113,10 @@ impl Session for SqliteSession {
     async fn execute_with(&mut self, sql: &str, params: &[Param], bound: Bound) -> Result<Started, EngineError> {
         self.signals.begin();
         (self.first, self.ended) = (None, None);
-        match self.ask(|reply| Command::Execute(sql.to_owned(), params.to_vec(), bound, reply)).await {
-            Ok(begun) => {
-                (self.first, self.ended) = (begun.first, begun.ended);
-                Ok(begun.started)
-            }
-            Err(e) => {
-                self.signals.end();
-                Err(e)
-            }
-        }
+        let begun = self.ask(|reply| Command::Execute(sql.to_owned(), params.to_vec(), bound, reply)).await;
+        let begun = self.or_settled(begun).await?;
+        (self.first, self.ended) = (begun.first, begun.ended);
+        Ok(begun.started)
     }
 
     async fn fetch(&mut self, bound: Bound) -> Result<Fetched, EngineError> {
@@ -124,20 +130,23 @@ impl Session for SqliteSession {
             return Ok(Fetched { batch: batch.slice(0, rows), more: true });
         }
         let fetched = self.ask(|reply| Command::Fetch(bound, reply)).await;
-        if fetched.is_err() {
-            self.signals.end();
-        }
-        fetched
+        self.or_settled(fetched).await
     }
 
     async fn finish(&mut self) -> Result<Finished, EngineError> {
         // Giving up the rest is quick and must succeed: a stop has nothing left to stop.
         self.signals.end();
         self.first = None;
-        match self.ended.take() {
-            Some(finished) => Ok(finished),
-            None => self.ask(Command::Finish).await,
-        }
+        let finished = match self.ended.take() {
+            Some(finished) => finished,
+            None => self.ask(Command::Finish).await?,
+        };
+        self.in_transaction = finished.in_transaction;
+        Ok(finished)
+    }
+
+    fn in_transaction(&self) -> Option<bool> {
+        Some(self.in_transaction)
     }
 
     fn take_notices(&mut self) -> Vec<Notice> {

@@ -17,7 +17,7 @@ use bytes::Bytes;
 use shared::limits::{COLUMNS_MAX, FETCH_BYTES_MAX};
 use shared::page::{ORIGIN_KEY, TYPE_KEY};
 use shared::problem::{ErrorCode, Problem};
-use shared::wire::run::{ColumnInfo, Notice, RunState};
+use shared::wire::run::{ColumnInfo, Notice, RunState, TransactionState};
 use std::sync::Arc;
 use tokio::time::{Instant, sleep_until};
 
@@ -37,16 +37,8 @@ struct Outcome {
 }
 
 /// What a statement left of a transaction.
-#[derive(Default)]
-struct Transaction {
-    open: bool,
-    failed: bool,
-}
-
-impl Transaction {
-    fn after(outcome: &Outcome, seat: &Seat) -> Self {
-        Self { open: outcome.in_transaction, failed: outcome.in_transaction && seat.lease.session.transaction_failed() }
-    }
+fn transaction_after(outcome: &Outcome, seat: &Seat) -> TransactionState {
+    TransactionState::of(outcome.in_transaction, seat.lease.session.transaction_failed())
 }
 
 /// A run with its session, from the statement's answer on.
@@ -93,7 +85,7 @@ impl Actor {
         match self.execute(seat).await {
             Ok((reading, started)) => reading.read(started).await,
             Err(Some((seat, outcome))) => {
-                let transaction = Transaction::after(&outcome, &seat);
+                let transaction = transaction_after(&outcome, &seat);
                 end(&run, outcome.ending, Some(transaction));
                 seat.leave(outcome.health, outcome.in_transaction).await;
             }
@@ -119,6 +111,10 @@ impl Actor {
             match result {
                 Some(Ok(started)) if fit => {
                     hear(&self.run, &mut seat);
+                    if seat.was_in_transaction() {
+                        // A result may wait for its reader for long: until its end it is in what was open before.
+                        self.run.update(|standing| standing.transaction = TransactionState::Open);
+                    }
                     let (run, config) = (&self.run, self.config.as_ref());
                     return Ok((Reading { run, config, seat, handle, pages, more: started.schema.is_some() }, started));
                 }
@@ -127,7 +123,7 @@ impl Actor {
                     seat = match self.seats.replace(seat).await {
                         Ok(seat) => seat,
                         Err(problem) => {
-                            end(&self.run, Ending::rejected(problem), Some(Transaction::default()));
+                            end(&self.run, Ending::rejected(problem), Some(TransactionState::None));
                             return Err(None);
                         }
                     };
@@ -158,7 +154,7 @@ impl Reading<'_> {
                 self.read_pages().await
             }
         };
-        let transaction = Transaction::after(&outcome, &self.seat);
+        let transaction = transaction_after(&outcome, &self.seat);
         end(self.run, outcome.ending, Some(transaction));
         self.seat.leave(outcome.health, outcome.in_transaction).await;
     }
@@ -305,10 +301,10 @@ impl Reading<'_> {
 }
 
 /// Writes the final state.
-fn end(run: &Arc<Run>, ending: Ending, transaction: Option<Transaction>) {
+fn end(run: &Arc<Run>, ending: Ending, transaction: Option<TransactionState>) {
     run.update(|standing: &mut Standing| {
-        if let Some(Transaction { open, failed }) = transaction {
-            (standing.in_transaction, standing.transaction_failed) = (open, failed);
+        if let Some(transaction) = transaction {
+            standing.transaction = transaction;
         }
         standing.end(ending, Instant::now());
     });
@@ -335,8 +331,8 @@ fn failed(error: Option<EngineError>, fit: bool, seat: &Seat, is_stopping: bool,
         Fate::Unknown => Ending::unknown(error.problem),
     };
     let health = if error.fate == Fate::Idle && fit { Health::Fit } else { Health::Broken };
-    // A refusal leaves an open transaction open (in PostgreSQL to be rolled back by the person).
-    let in_transaction = health == Health::Fit && seat.was_in_transaction();
+    // A refusal may end a transaction (a COMMIT) or open one; where the engine can't tell, what was open is taken to be open still.
+    let in_transaction = health == Health::Fit && seat.lease.session.in_transaction().unwrap_or_else(|| seat.was_in_transaction());
     Outcome { ending, health, in_transaction }
 }
 

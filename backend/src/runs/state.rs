@@ -6,7 +6,7 @@
 use shared::ids::RunId;
 use shared::limits::NOTICES_MAX;
 use shared::problem::{ErrorCode, Problem};
-use shared::wire::run::{ColumnInfo, Notice, RunState, RunStatus};
+use shared::wire::run::{ColumnInfo, Notice, RunState, RunStatus, TransactionState};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -37,8 +37,8 @@ pub(super) struct Standing {
     pub notices: Arc<Vec<Notice>>,
     pub problem: Option<Problem>,
     pub reading_to_end: bool,
-    pub in_transaction: bool,
-    pub transaction_failed: bool,
+    /// What the session has open: before the statement, and once it has ended after it.
+    pub transaction: TransactionState,
     worked: Duration,
     working_since: Option<Instant>,
 }
@@ -59,8 +59,7 @@ impl Standing {
             notices: Arc::default(),
             problem: None,
             reading_to_end: false,
-            in_transaction: false,
-            transaction_failed: false,
+            transaction: TransactionState::None,
             worked: Duration::ZERO,
             working_since: Some(now),
         }
@@ -142,18 +141,18 @@ impl Standing {
             elapsed_ms: (self.worked + running).as_secs_f64() * 1e3,
             problem: self.problem.clone(),
             reading_to_end: self.reading_to_end,
-            in_transaction: self.in_transaction,
-            transaction_failed: self.transaction_failed,
+            transaction: self.transaction,
         }
     }
 
     /// What the start answers when the run failed before it could answer better.
     pub fn failure(&self) -> Option<Problem> {
-        match (&self.problem, self.state) {
-            _ if !self.failed_at_start => None,
-            (problem, RunState::Cancelled) => Some(problem.as_ref().map_or_else(cancelled, as_cancelled)),
-            (problem, _) => Some(problem.clone().unwrap_or_else(internal)),
-        }
+        let problem = match (&self.problem, self.state) {
+            _ if !self.failed_at_start => return None,
+            (problem, RunState::Cancelled) => problem.as_ref().map_or_else(cancelled, as_cancelled),
+            (problem, _) => problem.clone().unwrap_or_else(internal),
+        };
+        Some(Problem { transaction: Some(self.transaction), ..problem })
     }
 
     /// Why page `n` will not come, once that is certain.

@@ -56,6 +56,22 @@ async fn a_wait_for_a_lock_is_stopped() {
 }
 
 #[tokio::test]
+async fn after_a_refusal_it_is_known_whether_a_transaction_is_open() {
+    let mut session = session().await;
+    let session = session.as_mut();
+    run(session, "CREATE OR REPLACE TABLE kept_open (n INT PRIMARY KEY)").await.unwrap();
+    assert!(run(session, "SELECT nothing").await.is_err());
+    assert_eq!(session.in_transaction(), Some(false));
+    run(session, "START TRANSACTION").await.unwrap();
+    run(session, "INSERT INTO kept_open VALUES (1)").await.unwrap();
+    assert!(run(session, "INSERT INTO kept_open VALUES (1)").await.is_err());
+    assert_eq!(session.in_transaction(), Some(true), "this refusal ends the statement alone");
+    assert!(run(session, "BEGIN NOT ATOMIC ROLLBACK; SIGNAL SQLSTATE '45000'; END").await.is_err());
+    assert_eq!(session.in_transaction(), Some(false), "this one had ended the transaction before");
+    assert_eq!(value(session, "SELECT COUNT(*) FROM kept_open").await, "0");
+}
+
+#[tokio::test]
 async fn a_loop_of_the_processor_is_stopped() {
     stop(session().await.as_mut(), "WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 900) SELECT COUNT(MD5(a.i * b.i)) FROM n a, n b, n c /* mark_loop */", "mark_loop").await;
 }

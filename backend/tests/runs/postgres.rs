@@ -5,7 +5,7 @@ use backend::engine::Target;
 use shared::ids::ConnectionId;
 use shared::problem::ErrorCode;
 use shared::wire::connection::{ConnectionFields, EngineKind};
-use shared::wire::run::RunState;
+use shared::wire::run::{RunState, TransactionState};
 use std::time::Duration;
 use testing::postgres::{Cluster, clusters};
 use testing::relay::Relay;
@@ -50,6 +50,7 @@ async fn the_life_of_results_on_a_real_server() {
         a_change_refused_at_its_end_is_told_whoever_gave_it_up(cluster).await;
         values_are_bound_as_the_server_reads_them(cluster).await;
         a_transaction_is_the_consoles_own(cluster).await;
+        a_refused_commit_says_that_nothing_is_open_any_more(cluster).await;
         a_cut_link_leaves_what_was_read(cluster).await;
         a_shutdown_leaves_nothing_on_the_server(cluster).await;
     }
@@ -150,18 +151,18 @@ async fn values_are_bound_as_the_server_reads_them(cluster: &'static Cluster) {
 async fn a_transaction_is_the_consoles_own(cluster: &'static Cluster) {
     let house = at(cluster.port);
     cluster.psql("postgres", "drop table if exists t; create table t as select 1 as a");
-    assert!(house.run("begin", Some("k")).await.unwrap().status.in_transaction);
-    assert!(house.run("update t set a = 2", Some("k")).await.unwrap().status.in_transaction);
+    assert!(house.run("begin", Some("k")).await.unwrap().status.transaction.is_open());
+    assert!(house.run("update t set a = 2", Some("k")).await.unwrap().status.transaction.is_open());
     let other = house.run("select a from t", None).await.unwrap();
     assert_eq!(cell(&other.page0.unwrap(), 0, 0), "1");
     let refused = house.run("select nothing", Some("k")).await.unwrap_err();
     assert_eq!((refused.code, refused.sqlstate.as_deref(), refused.position), (ErrorCode::Rejected, Some("42703"), Some(7)));
-    assert!(refused.transaction_failed);
+    assert_eq!(refused.transaction, Some(TransactionState::Failed));
     let aborted = house.run("select 1", Some("k")).await.unwrap_err();
     assert_eq!(aborted.sqlstate.as_deref(), Some("25P02"), "the console's own transaction, as the server has it");
-    assert!(aborted.transaction_failed);
+    assert_eq!(aborted.transaction, Some(TransactionState::Failed));
     let committed = house.run("/* keep it */ commit", Some("k")).await.unwrap().status;
-    assert!(!committed.in_transaction && !committed.transaction_failed);
+    assert_eq!(committed.transaction, TransactionState::None);
     let told: Vec<_> = committed.notices.iter().map(|notice| notice.message.as_str()).collect();
     assert_eq!(told, ["The transaction had failed before: it was rolled back, and nothing of it is kept"]);
     // Who asks for it back is told nothing, and neither is who loses nothing.
@@ -170,7 +171,7 @@ async fn a_transaction_is_the_consoles_own(cluster: &'static Cluster) {
         assert!(silent.is_err() || silent.unwrap().status.notices.is_empty(), "{sql}");
     }
     let lone = house.run("select nothing", Some("k")).await.unwrap_err();
-    assert!(!lone.transaction_failed, "outside a transaction nothing else fails");
+    assert_eq!(lone.transaction, Some(TransactionState::None), "outside a transaction nothing else fails");
     // What anybody leaves in a session of the pool is undone.
     house.run("begin", None).await.unwrap();
     house.run("set search_path to nowhere", None).await.unwrap();
@@ -179,6 +180,20 @@ async fn a_transaction_is_the_consoles_own(cluster: &'static Cluster) {
     assert_eq!((returned.status.rows_affected, returned.status.state), (Some(1), RunState::Done));
     let catalog = house.runs.catalog(&house.grant, house.target.clone(), ConnectionId("c".to_owned())).await.unwrap();
     assert!(catalog.schemas.iter().any(|schema| schema.relations.iter().any(|relation| relation.name == "t")));
+    house.runs.shut_down().await;
+}
+
+async fn a_refused_commit_says_that_nothing_is_open_any_more(cluster: &'static Cluster) {
+    let house = at(cluster.port);
+    cluster.psql("postgres", "drop table if exists once; create table once (a int unique deferrable initially deferred)");
+    for sql in ["begin", "insert into once values (1)", "insert into once values (1)"] {
+        assert_eq!(house.run(sql, Some("k")).await.unwrap().status.transaction, TransactionState::Open, "{sql}");
+    }
+    let refused = house.run("commit", Some("k")).await.unwrap_err();
+    assert_eq!((refused.sqlstate.as_deref(), refused.transaction), (Some("23505"), Some(TransactionState::None)));
+    // What the console knows of itself is as true: nothing is left of it to be lost.
+    let next = house.run("select count(*) from once", Some("k")).await.unwrap();
+    assert_eq!((cell(&next.page0.unwrap(), 0, 0), next.status.transaction), ("0".to_owned(), TransactionState::None));
     house.runs.shut_down().await;
 }
 

@@ -6,7 +6,7 @@ use backend::runs::WholeCell;
 use shared::ids::{ConnectionId, SessionId};
 use shared::problem::ErrorCode;
 use shared::wire::connection::{ConnectionFields, EngineKind};
-use shared::wire::run::RunState;
+use shared::wire::run::{RunState, TransactionState};
 
 const NUMBERS: &str = "with recursive n(i) as (values(0) union all select i + 1 from n limit 1000000) select i, 'row ' || i from n";
 
@@ -83,14 +83,28 @@ async fn long_values_are_cut_in_the_page_and_whole_on_demand() {
 #[tokio::test]
 async fn a_transaction_of_a_console_stays_open_and_is_rolled_back_when_it_closes() {
     let (house, _folder) = over_a_file();
-    assert!(house.run("begin", Some("k")).await.unwrap().status.in_transaction);
+    assert!(house.run("begin", Some("k")).await.unwrap().status.transaction.is_open());
     let changed = house.run("update t set a = 2", Some("k")).await.unwrap();
-    assert_eq!((changed.status.rows_affected, changed.status.in_transaction), (Some(1), true));
+    assert_eq!((changed.status.rows_affected, changed.status.transaction.is_open()), (Some(1), true));
+    let refused = house.run("select nothing from t", Some("k")).await.unwrap_err();
+    assert_eq!(refused.transaction, Some(TransactionState::Open), "a refusal ends no transaction here");
     let elsewhere = house.run("select a from t", Some("other")).await.unwrap();
     assert_eq!(cell(&elsewhere.page0.unwrap(), 0, 0), "1");
     house.runs.forget_session(&house.grant, &ConnectionId("c".to_owned()), &SessionId("k".to_owned())).await.unwrap();
     let after = house.run("select a from t", Some("k")).await.unwrap();
-    assert_eq!((cell(&after.page0.unwrap(), 0, 0), after.status.in_transaction), ("1".to_owned(), false));
+    assert_eq!((cell(&after.page0.unwrap(), 0, 0), after.status.transaction.is_open()), ("1".to_owned(), false));
+}
+
+#[tokio::test]
+async fn a_statement_that_rolls_back_as_it_fails_leaves_nothing_open_and_says_so() {
+    let (house, _folder) = over_a_file();
+    for sql in ["create table once (a unique)", "insert into once values (1)", "begin", "insert into once values (2)"] {
+        house.run(sql, Some("k")).await.unwrap();
+    }
+    let refused = house.run("insert or rollback into once values (1)", Some("k")).await.unwrap_err();
+    assert_eq!(refused.transaction, Some(TransactionState::None));
+    let left = house.run("select count(*) from once", Some("k")).await.unwrap();
+    assert_eq!((cell(&left.page0.unwrap(), 0, 0), left.status.transaction), ("1".to_owned(), TransactionState::None));
 }
 
 #[tokio::test]

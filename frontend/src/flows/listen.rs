@@ -80,7 +80,9 @@ pub fn closed(w: Workbench, id: &RunId, problem: &Problem) {
 /// Takes one status in, from the stream or from an answer.
 pub fn take_in(w: Workbench, news: RunStatus) {
     if let Some((console, _, news)) = w.runs.apply(news) {
-        console.slot.transaction.set(Transaction::after(&news));
+        if console.slot.newest.with_value(|newest| newest.as_ref() == Some(&news.id)) {
+            console.slot.transaction.set(news.transaction);
+        }
         tell(console, &news);
     }
 }

@@ -8,7 +8,7 @@ use crate::state::dialogs::Dialog;
 use crate::state::layout::Half;
 use crate::state::messages::{Kind, Message};
 use crate::state::parameters::Asked;
-use crate::state::result::{ErrorMark, Outcome, Running, Shown, Transaction, first_status};
+use crate::state::result::{ErrorMark, Outcome, Running, Shown, first_status};
 use crate::state::words;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -252,7 +252,8 @@ async fn succeeded(w: Workbench, console: Console, connection: &ConnectionId, sq
     let status = api::run_status(&id).await.ok();
     tell(console, sql, status.as_ref(), elapsed_ms);
     if let Some(status) = status {
-        console.slot.transaction.set(Transaction::after(&status));
+        console.slot.newest.set_value(Some(id.clone()));
+        console.slot.transaction.set(status.transaction);
         console.slot.elapsed_ms.set(Some(status.elapsed_ms));
         listen::take_in(w, status);
     }
@@ -288,8 +289,9 @@ fn tell(console: Console, sql: &str, status: Option<&RunStatus>, elapsed_ms: f64
 fn failed(w: Workbench, console: Console, sql: &str, range: &Range<usize>, problem: Problem) {
     let asked = console.slot.in_hand.with_value(|running| running.as_ref().is_some_and(|running| running.cancelling));
     let cancelled = asked || problem.code == ErrorCode::Cancelled;
-    if problem.transaction_failed {
-        console.slot.transaction.set(Transaction::Failed);
+    if let Some(transaction) = problem.transaction {
+        console.slot.newest.set_value(None);
+        console.slot.transaction.set(transaction);
     }
     console.slot.outcome.set(Some(if cancelled { Outcome::Cancelled } else { Outcome::Failed(problem.message.clone()) }));
     let mark = place_of(&problem, sql)

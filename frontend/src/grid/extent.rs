@@ -71,6 +71,7 @@ impl Extent {
 mod tests {
     use super::*;
     use shared::ids::RunId;
+    use shared::wire::run::TransactionState;
 
     fn status(state: RunState, rows_ready: u64, total_rows: Option<u64>) -> RunStatus {
         RunStatus {
@@ -85,8 +86,7 @@ mod tests {
             elapsed_ms: 0.0,
             problem: None,
             reading_to_end: false,
-            in_transaction: false,
-            transaction_failed: false,
+            transaction: TransactionState::None,
         }
     }
 

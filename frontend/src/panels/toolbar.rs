@@ -7,6 +7,7 @@ use crate::state::connections::Load;
 use crate::state::consoles::Console;
 use crate::state::layout::Half;
 use crate::state::result::Transaction;
+use crate::state::words;
 use crate::ui::icon::{Glyph, Icon};
 use leptos::prelude::*;
 use shared::ids::ConnectionId;
@@ -72,7 +73,7 @@ pub fn Toolbar(
             </Show>
             <Show when=move || transaction().is_open()>
                 <span class="badge" class:warning=move || transaction() == Transaction::Open class:danger=move || transaction() == Transaction::Failed>
-                    {move || transaction().words()}
+                    {move || words::transaction(transaction())}
                 </span>
                 <Show when=move || transaction() == Transaction::Open>
                     <button type="button" class="button small" disabled=running on:click=move |_| commands::perform(w, "transaction.commit")>"Commit"</button>

@@ -5,6 +5,7 @@ use arrow_array::RecordBatch;
 use leptos::prelude::*;
 use shared::ids::{ConnectionId, RunId};
 use shared::problem::Problem;
+pub use shared::wire::run::TransactionState as Transaction;
 use shared::wire::run::{ColumnInfo, RunState, RunStatus};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -98,43 +99,6 @@ impl Outcome {
     }
 }
 
-/// What a console's session has open.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Transaction {
-    /// Nothing.
-    #[default]
-    None,
-    /// A transaction.
-    Open,
-    /// A transaction that has failed: all it takes is to be rolled back.
-    Failed,
-}
-
-impl Transaction {
-    /// After a statement.
-    pub fn after(status: &RunStatus) -> Self {
-        match (status.in_transaction, status.transaction_failed) {
-            (_, true) => Self::Failed,
-            (true, false) => Self::Open,
-            (false, false) => Self::None,
-        }
-    }
-
-    /// There is one to end.
-    pub fn is_open(self) -> bool {
-        self != Self::None
-    }
-
-    /// In words; nothing where there is none.
-    pub fn words(self) -> Option<&'static str> {
-        match self {
-            Self::None => None,
-            Self::Open => Some("Transaction open"),
-            Self::Failed => Some("Transaction failed: only Roll back is possible"),
-        }
-    }
-}
-
 /// One console's run and result.
 #[derive(Clone, Copy)]
 pub struct RunSlot {
@@ -148,6 +112,8 @@ pub struct RunSlot {
     pub mark: RwSignal<Option<ErrorMark>>,
     /// What the session has open.
     pub transaction: RwSignal<Transaction>,
+    /// The run that speaks for the session: the newest. An older one knows only what was open when it ended.
+    pub newest: StoredValue<Option<RunId>>,
     /// How long the last statement took.
     pub elapsed_ms: RwSignal<Option<f64>>,
     /// What the last statement came to.
@@ -163,6 +129,7 @@ impl RunSlot {
             result: RwSignal::new(None),
             mark: RwSignal::new(None),
             transaction: RwSignal::new(Transaction::None),
+            newest: StoredValue::new(None),
             elapsed_ms: RwSignal::new(None),
             outcome: RwSignal::new(None),
         }
@@ -294,8 +261,7 @@ pub fn first_status(id: RunId, state: RunState, page_rows: u32, total_rows: Opti
         elapsed_ms: 0.0,
         problem: None,
         reading_to_end: false,
-        in_transaction: false,
-        transaction_failed: false,
+        transaction: Transaction::None,
     }
 }
 
@@ -317,8 +283,7 @@ mod tests {
             elapsed_ms: 0.0,
             problem: None,
             reading_to_end: false,
-            in_transaction: false,
-            transaction_failed: false,
+            transaction: Transaction::None,
         }
     }
 

@@ -1,7 +1,7 @@
 //! Numbers, times and names as the interface writes them. Pure.
 
 use shared::wire::connection::EngineKind;
-use shared::wire::run::{RunState, RunStatus};
+use shared::wire::run::{RunState, RunStatus, TransactionState};
 
 /// `1234567` as `1,234,567`.
 pub fn grouped(number: u64) -> String {
@@ -80,6 +80,15 @@ pub fn select_all(schema: Option<&str>, relation: &str, engine: EngineKind) -> S
 pub fn changes_catalog(sql: &str) -> bool {
     let first = sql.trim_start().split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or("");
     ["create", "drop", "alter", "comment"].iter().any(|word| first.eq_ignore_ascii_case(word))
+}
+
+/// What a session has open; nothing where it has nothing.
+pub fn transaction(state: TransactionState) -> Option<&'static str> {
+    match state {
+        TransactionState::None => None,
+        TransactionState::Open => Some("Transaction open"),
+        TransactionState::Failed => Some("Transaction failed: only Roll back is possible"),
+    }
 }
 
 /// The engine's own name.

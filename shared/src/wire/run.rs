@@ -31,6 +31,36 @@ pub struct StartRun {
     pub token: Option<String>,
 }
 
+/// What a console's session has open after a statement.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum TransactionState {
+    /// No transaction.
+    #[default]
+    None,
+    /// A transaction.
+    Open,
+    /// A transaction that has failed: all it takes is its own end, and `COMMIT` rolls it back (PostgreSQL, DuckDB).
+    Failed,
+}
+
+impl TransactionState {
+    /// Of a session that has one open or not, failed or not.
+    pub fn of(open: bool, failed: bool) -> Self {
+        match (open, failed) {
+            (false, _) => Self::None,
+            (true, false) => Self::Open,
+            (true, true) => Self::Failed,
+        }
+    }
+
+    /// There is one to end.
+    pub fn is_open(self) -> bool {
+        self != Self::None
+    }
+}
+
 /// Where a run stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -101,12 +131,9 @@ pub struct RunStatus {
     /// The server is reading to the end.
     #[serde(default)]
     pub reading_to_end: bool,
-    /// The session has an open transaction after this statement.
+    /// What the session has open after this statement; while it runs, what it had before.
     #[serde(default)]
-    pub in_transaction: bool,
-    /// That transaction has failed: all it takes is its own end, and `COMMIT` rolls it back (PostgreSQL, DuckDB).
-    #[serde(default)]
-    pub transaction_failed: bool,
+    pub transaction: TransactionState,
 }
 
 /// One message of the database.

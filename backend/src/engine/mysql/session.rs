@@ -256,6 +256,10 @@ impl Session for MysqlSession {
         Ok(Finished { rows_affected: told.then_some(done.affected), in_transaction: self.in_transaction })
     }
 
+    fn in_transaction(&self) -> Option<bool> {
+        Some(self.in_transaction)
+    }
+
     fn take_notices(&mut self) -> Vec<Notice> {
         self.notices.take()
     }

@@ -424,6 +424,10 @@ impl Session for PostgresSession {
         }
     }
 
+    fn in_transaction(&self) -> Option<bool> {
+        Some(self.block != Block::Idle)
+    }
+
     fn transaction_failed(&self) -> bool {
         self.block == Block::Failed
     }

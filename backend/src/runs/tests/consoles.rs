@@ -5,6 +5,7 @@ use super::super::console::Desk;
 use super::super::run::{NewRun, Run};
 use super::super::seat::Seats;
 use super::*;
+use shared::wire::run::TransactionState;
 use std::sync::atomic::Ordering::SeqCst;
 
 #[tokio::test(start_paused = true)]
@@ -85,18 +86,20 @@ async fn after_a_cancel_the_next_start_waits_for_the_session() {
 #[tokio::test(start_paused = true)]
 async fn an_open_transaction_stays_open_and_is_told() {
     let house = house();
-    assert!(house.start(on_console("begin", "k")).await.unwrap().status.in_transaction);
-    assert!(house.start(on_console("rows n=7", "k")).await.unwrap().status.in_transaction);
+    assert!(house.start(on_console("begin", "k")).await.unwrap().status.transaction.is_open());
+    assert!(house.start(on_console("rows n=7", "k")).await.unwrap().status.transaction.is_open());
     let refused = house.start(on_console("rows n=7 fail=execute", "k")).await.unwrap_err();
-    assert_eq!(refused.code, ErrorCode::Rejected);
+    assert_eq!((refused.code, refused.transaction), (ErrorCode::Rejected, Some(TransactionState::Open)));
     tokio::time::advance(3600 * SECOND).await;
     assert_eq!((house.world.get(|w| &w.commits), house.world.get(|w| &w.resets)), (0, 0));
 
     let house = self::house();
     house.start(on_console("begin", "k")).await.unwrap();
-    let parked = house.start(on_console("rows n=5000", "k")).await.unwrap().status.id;
-    assert!(!house.start(on_console("commit", "k")).await.unwrap().status.in_transaction);
-    assert!(house.status(&parked).unwrap().in_transaction, "as it was when that run ended");
+    let waiting = house.start(on_console("rows n=5000", "k")).await.unwrap().status;
+    let parked = waiting.id;
+    assert!(!house.start(on_console("commit", "k")).await.unwrap().status.transaction.is_open());
+    assert_eq!((waiting.state, waiting.transaction), (RunState::Paused, TransactionState::Open), "while it waits for its reader, too");
+    assert!(house.status(&parked).unwrap().transaction.is_open(), "as it was when that run ended");
     assert_eq!(house.world.get(|w| &w.commits), 1);
 }
 
@@ -137,7 +140,7 @@ async fn a_lost_transaction_is_never_gone_on_with() {
     assert_eq!(problem.code, ErrorCode::ConnectionLost);
     assert!(problem.message.contains("open transaction") && problem.message.contains("not sent"), "{}", problem.message);
     assert_eq!(house.world.get(|w| &w.executes), 1);
-    assert!(!house.start(on_console("change n=1", "k")).await.unwrap().status.in_transaction);
+    assert!(!house.start(on_console("change n=1", "k")).await.unwrap().status.transaction.is_open());
 }
 
 #[tokio::test(start_paused = true)]

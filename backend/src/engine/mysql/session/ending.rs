@@ -13,6 +13,7 @@ use futures_util::FutureExt;
 use shared::problem::{ErrorCode, Problem};
 use shared::wire::run::Notice;
 
+const COM_PING: u8 = 14;
 /// Rows of a statement that was stopped: what lay in the buffers between. Behind this many it does not stop.
 const REST_ROWS_MAX: usize = 1_000_000;
 /// Rows that are read rather than a KILL sent for them, if they are here already.
@@ -38,10 +39,21 @@ impl MysqlSession {
         }
         let cancelled = refusal.is_interrupt() && self.canceller.was_asked();
         let error = EngineError { cancelled, ..EngineError::idle(refusal.problem(ErrorCode::Rejected, &sql)) };
-        match self.leave("ROLLBACK").await {
+        let left = match self.leave("ROLLBACK").await {
+            Ok(()) if !self.read_only => self.ask_for_state().await,
+            left => left,
+        };
+        match left {
             Ok(()) => error,
             Err(lost) => lost,
         }
+    }
+
+    /// A refusal does not tell whether a transaction is open still: a deadlock ends it, most others don't. An answer to nothing does.
+    async fn ask_for_state(&mut self) -> Result<(), EngineError> {
+        self.wire.write_command(COM_PING, &[]);
+        self.send().await?;
+        self.done().await.map(drop)
     }
 
     async fn too_long(&mut self, error: &WireError) -> EngineError {
