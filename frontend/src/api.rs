@@ -22,7 +22,7 @@ use shared::page;
 use shared::problem::{ErrorCode, Problem};
 use shared::wire::catalog::{Catalog, KnownSchemas};
 use shared::wire::connection::{Connection, ConnectionInput, Created, TestResult};
-use shared::wire::run::{RunState, RunStatus, StartRun};
+use shared::wire::run::{RunState, RunStatus, StartRun, TransactionState};
 use shared::wire::sign_in::{LaunchRequest, LaunchResponse};
 use web_sys::AbortSignal;
 
@@ -40,6 +40,8 @@ pub enum RunAnswer {
         total_rows: Option<u64>,
         /// Page 0.
         batch: RecordBatch,
+        /// What else the answer tells.
+        told: Told,
     },
     /// The statement returns no rows.
     NoRows {
@@ -47,7 +49,20 @@ pub enum RunAnswer {
         id: RunId,
         /// Rows it changed, where it changes rows.
         rows_affected: Option<u64>,
+        /// What else the answer tells.
+        told: Told,
     },
+}
+
+/// What an answer tells of its run beside the rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Told {
+    /// How long the statement took.
+    pub elapsed_ms: Option<f64>,
+    /// What its session has open.
+    pub transaction: Option<TransactionState>,
+    /// The database said nothing more: there is nothing to ask the run's status for.
+    pub is_all: bool,
 }
 
 /// Trades a launch code for the bearer.
@@ -118,14 +133,29 @@ pub async fn start_run(request: &StartRun) -> Result<RunAnswer, Problem> {
     let header = |name: &str| reply.header(name);
     let id = RunId(header("Sheaf-Run").ok_or_else(|| damaged("the answer names no run"))?);
     if reply.status() == 204 {
-        return Ok(RunAnswer::NoRows { id, rows_affected: header("Sheaf-Rows-Affected").and_then(|n| n.parse().ok()) });
+        let rows_affected = header("Sheaf-Rows-Affected").and_then(|n| n.parse().ok());
+        return Ok(RunAnswer::NoRows { id, rows_affected, told: told(&reply, false) });
     }
     let page_rows = header("Sheaf-Page-Rows").and_then(|n| n.parse().ok()).filter(|n| *n > 0);
     let page_rows = page_rows.ok_or_else(|| damaged("the answer does not tell its page size"))?;
     let state = if header("Sheaf-State").as_deref() == Some("done") { RunState::Done } else { RunState::Paused };
     let total_rows = header("Sheaf-Total-Rows").and_then(|n| n.parse().ok());
+    let told = told(&reply, state == RunState::Done && total_rows.is_none());
     let batch = decode(&reply).await?;
-    Ok(RunAnswer::Rows { id, page_rows, state, total_rows, batch })
+    Ok(RunAnswer::Rows { id, page_rows, state, total_rows, batch, told })
+}
+
+/// What the headers tell; a run that ended without its last row has more to say.
+fn told(reply: &fetch::Reply, cut_off: bool) -> Told {
+    let transaction = match reply.header("Sheaf-Transaction").as_deref() {
+        Some("none") => Some(TransactionState::None),
+        Some("open") => Some(TransactionState::Open),
+        Some("failed") => Some(TransactionState::Failed),
+        _ => None,
+    };
+    let elapsed_ms = reply.header("Sheaf-Elapsed-Ms").and_then(|ms| ms.parse().ok());
+    let is_all = !cut_off && elapsed_ms.is_some() && transaction.is_some() && reply.header("Sheaf-Notices").is_none();
+    Told { elapsed_ms, transaction, is_all }
 }
 
 /// Page `n` of a run; waits until it is read.

@@ -58,6 +58,13 @@ pub const COMMANDS: &[Command] = &[
         }
     })
     .only_when(|w| shown(w, |console| console.slot.has_rest())),
+    command("script.past_errors", "Scripts: continue after errors", "Run", None, |w| w.go_past_errors(true))
+        .only_when(|w| !w.past_errors.get_untracked()),
+    command("script.to_first_error", "Scripts: stop at the first error", "Run", None, |w| w.go_past_errors(false))
+        .only_when(|w| w.past_errors.get_untracked()),
+    command("result.next", "Next result of the script", "Run", Some(key(".").alt().shift()), |w| step_result(w, 1)).only_when(several_results),
+    command("result.previous", "Previous result of the script", "Run", Some(key(",").alt().shift()), |w| step_result(w, -1))
+        .only_when(several_results),
     command("transaction.commit", "Commit the transaction", "Run", None, |w| end_transaction(w, "COMMIT"))
         .only_when(|w| transaction(w, |state| state == Transaction::Open)),
     command("transaction.roll_back", "Roll the transaction back", "Run", None, |w| end_transaction(w, "ROLLBACK"))
@@ -227,6 +234,16 @@ fn transaction(w: Workbench, is: fn(Transaction) -> bool) -> bool {
 
 fn several_consoles(w: Workbench) -> bool {
     w.consoles.list.with_untracked(Vec::len) > 1
+}
+
+fn several_results(w: Workbench) -> bool {
+    shown(w, |console| console.slot.tabs.with(|tabs| tabs.len() > 1))
+}
+
+fn step_result(w: Workbench, by: isize) {
+    if let Some(console) = w.consoles.shown_untracked() {
+        run::step_result(console, by);
+    }
 }
 
 fn cancel(w: Workbench) {

@@ -13,6 +13,7 @@ pub mod messages;
 pub mod palette;
 pub mod parameters_dialog;
 pub mod result_head;
+pub mod result_tabs;
 pub mod sign_in;
 pub mod status;
 pub mod tabs;

@@ -12,10 +12,12 @@ pub mod link;
 pub mod messages;
 pub mod parameters;
 pub mod result;
+pub mod results;
+pub mod script;
 pub mod theme;
 pub mod words;
 
-use crate::api::names;
+use crate::api::{names, storage};
 use connections::Connections;
 use consoles::Consoles;
 use dialogs::Dialogs;
@@ -27,6 +29,9 @@ use result::OpenRuns;
 use shared::ids::WindowId;
 use std::collections::HashMap;
 use theme::Theme;
+
+/// Where a window keeps for itself that its scripts go on behind errors.
+const PAST_ERRORS: &str = "sheaf.past-errors";
 
 /// All owners together; cheap to copy.
 #[derive(Clone, Copy)]
@@ -45,6 +50,8 @@ pub struct Workbench {
     pub link: RwSignal<Link>,
     /// Runs whose rows are shown, for the event stream.
     pub runs: OpenRuns,
+    /// A script goes on behind a statement that failed.
+    pub past_errors: RwSignal<bool>,
     /// The name of this window; new with each load of the page.
     pub window: StoredValue<WindowId>,
     /// What was last entered for each parameter's name; gone with the page.
@@ -62,9 +69,16 @@ impl Workbench {
             dialogs: Dialogs::new(),
             link: RwSignal::new(Link::Up),
             runs: OpenRuns::new(),
+            past_errors: RwSignal::new(storage::session(PAST_ERRORS).is_some()),
             window: StoredValue::new(WindowId(names::fresh())),
             entered: StoredValue::new(HashMap::new()),
         }
+    }
+
+    /// Scripts go on behind a statement that failed, or stop there; kept for this window alone.
+    pub fn go_past_errors(self, on: bool) {
+        self.past_errors.set(on);
+        storage::keep_for_session(PAST_ERRORS, on.then_some("on"));
     }
 
     /// The one of this page.

@@ -54,6 +54,9 @@ pub const SESSION_IDLE_SECONDS: u64 = 5 * 60;
 pub const RUNS_REMEMBERED: usize = 10_000;
 /// Runs of one principal that are kept, active or read: the oldest finished one makes room.
 pub const RUNS_KEPT_MAX: usize = 1_000;
+/// Results with rows that one console holds open: each keeps its first page (a MiB at most) in the browser, and its pages in the spool.
+/// More is no list that a person looks through; twenty consoles of so many reach [`RUNS_KEPT_MAX`].
+pub const RESULTS_PER_CONSOLE_MAX: usize = 50;
 /// Runs of one principal that are active at once.
 pub const RUNS_ACTIVE_MAX: usize = 16;
 /// Sessions open to one target.
@@ -82,9 +85,9 @@ pub const REPORT_BYTES_MAX: usize = 16 * 1024;
 pub const REQUESTS_PER_SECOND: u32 = 20;
 /// Requests of one principal at once: a window with dozens of consoles opens without waiting.
 pub const REQUESTS_BURST: u32 = 100;
-/// Pages and cells of one principal a second, after a burst: more than a screen shows.
+/// Statements, pages and cells of one principal a second, after a burst: more than a screen shows, and a script of a thousand statements in seconds.
 pub const PAGES_PER_SECOND: u32 = 100;
-/// Pages and cells of one principal at once.
+/// Statements, pages and cells of one principal at once.
 pub const PAGES_BURST: u32 = 300;
 /// Milliseconds a request that is too early is held before it is refused instead: a client with few requests on their way is slowed, not stopped.
 pub const PACE_WAIT_MILLIS_MAX: u64 = 1_000;

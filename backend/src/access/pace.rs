@@ -12,7 +12,7 @@ use tokio::time::Instant;
 /// What is asked for; each kind has its own pace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// A page or a cell: cheap, and asked for in flocks while somebody scrolls.
+    /// A statement, a page or a cell: asked for in flocks while a script runs or somebody scrolls.
     Page,
     /// Anything else.
     Other,

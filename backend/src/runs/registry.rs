@@ -458,7 +458,9 @@ fn make_room(table: &mut Table, run: &Run) {
     if table.runs.values().filter(own).count() < RUNS_KEPT_MAX {
         return;
     }
-    let oldest = table.runs.values().filter(own).filter(|other| other.has_ended()).min_by_key(|other| other.used_at()).cloned();
+    // Those without rows first: a long script of changes does not push out results that are being looked at.
+    let order = |other: &&Arc<Run>| (other.standing().pages_ready > 0, other.used_at());
+    let oldest = table.runs.values().filter(own).filter(|other| other.has_ended()).min_by_key(order).cloned();
     if let Some(oldest) = oldest {
         forget(table, &oldest);
         abort(&oldest.expiry);

@@ -23,6 +23,20 @@ pub fn remove(key: &str) {
     }
 }
 
+/// What this window keeps for itself under `key`, over a reload.
+pub fn session(key: &str) -> Option<String> {
+    web_sys::window()?.session_storage().ok()??.get_item(key).ok()?
+}
+
+/// Keeps `text` for this window alone; forgets `key` without one.
+pub fn keep_for_session(key: &str, text: Option<&str>) {
+    let Some(storage) = web_sys::window().and_then(|window| window.session_storage().ok().flatten()) else { return };
+    let _ = match text {
+        Some(text) => storage.set_item(key, text),
+        None => storage.remove_item(key),
+    };
+}
+
 /// All keys that begin with `prefix`.
 pub fn keys(prefix: &str) -> Vec<String> {
     let Some(storage) = storage() else { return Vec::new() };

@@ -5,6 +5,7 @@ use crate::grid::columns::column_keys;
 use crate::grid::{GridHandle, ResultGrid};
 use crate::panels::messages::MessageLog;
 use crate::panels::result_head::ResultHead;
+use crate::panels::result_tabs::{NoRowsTab, pane_id, tab_id};
 use crate::panels::ticking::RunningRows;
 use crate::panels::toolbar::Toolbar;
 use crate::state::Workbench;
@@ -12,6 +13,7 @@ use crate::state::connections::Load;
 use crate::state::consoles::{Console, EditorReach, GridReach};
 use crate::state::layout::EDITOR_PERCENT;
 use crate::state::result::{ActiveRun, Shown};
+use crate::state::results::Tab;
 use crate::ui::splitter::{Lie, Splitter};
 use crate::{commands, flows, ui};
 use leptos::prelude::*;
@@ -106,10 +108,9 @@ fn Text(console: Console) -> impl IntoView {
 #[component]
 fn Rows(console: Console) -> impl IntoView {
     let w = Workbench::here();
-    let key = Memo::new(move |_| console.slot.result.with(|shown| shown.as_ref().map(|shown| shown.id.clone())));
     view! {
         <Show
-            when=move || key.with(Option::is_some)
+            when=move || console.slot.tabs.with(|tabs| !tabs.is_empty())
             fallback=move || view! {
                 <Show when=move || console.slot.running.with(Option::is_none) fallback=move || view! { <RunningRows console /> }>
                 <div class="empty">
@@ -127,10 +128,38 @@ fn Rows(console: Console) -> impl IntoView {
         >
             <ResultHead console />
             // Keyed: the nodes of one run's grid are never taken over by the next one's.
-            <For each=move || key.get().and_then(|_| console.slot.result.get_untracked()) key=|shown| shown.id.clone() let(shown)>
-                <Grid console shown />
+            <For each=move || console.slot.tabs.get() key=|tab| (tab.key, tab.rows().is_some()) let(tab)>
+                <Pane console tab />
             </For>
         </Show>
+    }
+}
+
+/// What one tab shows; drawn when it is first shown, and kept drawn (with its place and selection) while another one is.
+#[component]
+fn Pane(console: Console, tab: Tab) -> impl IntoView {
+    let key = tab.key;
+    let active = Memo::new(move |_| console.slot.tab.get() == Some(key));
+    let drawn = Memo::new(move |before: Option<&bool>| before.copied().unwrap_or(false) || active.get());
+    let named = tab.part.is_of_script();
+    let tab = StoredValue::new(tab);
+    let body = move || {
+        let tab = tab.get_value();
+        match tab.rows() {
+            Some(shown) => view! { <Grid console active shown=shown.clone() /> }.into_any(),
+            None => view! { <NoRowsTab console tab /> }.into_any(),
+        }
+    };
+    view! {
+        <div
+            id=pane_id(console, key)
+            class="result-pane"
+            role=named.then_some("tabpanel")
+            aria-labelledby=named.then(|| tab_id(console, key))
+            hidden=move || !active.get()
+        >
+            <Show when=move || drawn.get()>{body}</Show>
+        </div>
     }
 }
 
@@ -149,7 +178,7 @@ fn outcome_words(console: Console) -> Option<String> {
 
 /// The grid of one run. Its status signal is made here, so that it ends with the grid.
 #[component]
-fn Grid(console: Console, shown: Shown) -> impl IntoView {
+fn Grid(console: Console, active: Memo<bool>, shown: Shown) -> impl IntoView {
     let w = Workbench::here();
     let handle = RwSignal::new(None::<GridHandle>);
     let connection = shown.connection.clone();
@@ -159,6 +188,7 @@ fn Grid(console: Console, shown: Shown) -> impl IntoView {
         Load::Here(catalog) => column_keys(&origins, &catalog),
         _ => Vec::new(),
     });
+    let id = StoredValue::new(shown.id.clone());
     let run = ActiveRun { id: shown.id, page_rows: shown.page_rows, first_page: shown.first_page, status: shown.status.into() };
     Effect::new(move |_| {
         let reach = handle.get().map(|grid| GridReach {
@@ -166,6 +196,9 @@ fn Grid(console: Console, shown: Shown) -> impl IntoView {
             selection: grid.selection_summary(),
             recover: Callback::new(move |()| grid.recover()),
         });
+        if !active.get() {
+            return;
+        }
         console.grid.set(reach);
         if let Some(grid) = handle.get().filter(|_| console.rows_wanted.get_value()) {
             console.rows_wanted.set_value(false);
@@ -175,7 +208,11 @@ fn Grid(console: Console, shown: Shown) -> impl IntoView {
         }
     });
     on_cleanup(move || {
-        console.grid.try_set(None);
+        // Another one may have taken the place by now.
+        let shown = console.slot.result.try_with_untracked(|shown| shown.as_ref().map(|shown| shown.id.clone())).flatten();
+        if id.try_get_value() == shown || shown.is_none() {
+            console.grid.try_set(None);
+        }
     });
     view! { <div class="result-body"><ResultGrid run handle keys /></div> }
 }

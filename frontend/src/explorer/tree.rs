@@ -362,7 +362,7 @@ fn menu_by_key(walk: Walk, node: &Node) {
 
 fn show_menu(walk: Walk, node: &Node, x: f64, y: f64) {
     let w = walk.w;
-    let item = |title: &str, run: Callback<()>| MenuItem { title: title.to_owned(), keys: None, run, apart: false };
+    let item = |title: &str, run: Callback<()>| MenuItem { title: title.to_owned(), keys: None, run, apart: false, checked: None };
     let copy = |text: String| item("Copy name", Callback::new(move |()| copy_text(&text)));
     let (label, items) = match node.clone() {
         Node::Connection(id) => {

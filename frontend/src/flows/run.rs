@@ -1,24 +1,30 @@
-//! One run after another in a console: sent, answered, shown, told.
+//! One run after another in a console: sent, answered, shown, told ([`tell`]).
 
-use super::{browse, listen, now_ms, wall_time};
+mod tell;
+
+use super::{browse, listen, now_ms};
 use crate::api::{self, RunAnswer, names};
 use crate::state::Workbench;
 use crate::state::consoles::Console;
 use crate::state::dialogs::Dialog;
 use crate::state::layout::Half;
-use crate::state::messages::{Kind, Message};
+use crate::state::messages::Kind;
 use crate::state::parameters::Asked;
-use crate::state::result::{ErrorMark, Outcome, Running, Shown, first_status};
+use crate::state::result::{Outcome, Running, Shown, first_status};
+use crate::state::results::{self, Body, Part, Tab};
+use crate::state::script::{Score, Stop};
 use crate::state::words;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use serde_json::Value;
 use shared::ids::{ConnectionId, RunId};
 use shared::problem::{ErrorCode, Problem};
-use shared::wire::run::{RunStatus, StartRun};
+use shared::wire::run::StartRun;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
+
+pub use tell::{say, say_end};
 
 /// A statement that has answered by then never says that it runs: less than this is seen as at once.
 const SHOW_AFTER: Duration = Duration::from_millis(100);
@@ -50,15 +56,51 @@ pub fn start_with(w: Workbench, asked: &Asked, values: Vec<Vec<Value>>) {
 
 fn run_each(w: Workbench, console: Console, connection: ConnectionId, text: Arc<str>, statements: Vec<(Range<usize>, Vec<Value>)>) {
     console.slot.mark.set(None);
+    let (run, started_ms, mut score) = (console.slot.begin_run(), now_ms(), Score::new(statements.len()));
     spawn_local(async move {
-        for (range, params) in statements {
-            let Some(sql) = text.get(range.clone()) else { break };
-            if !one(w, console, &connection, sql, params, range).await {
+        let mut reason = None;
+        for (at, (range, params)) in statements.into_iter().enumerate() {
+            let part = Part { run, number: at + 1, of: score.of };
+            match one(w, console, &connection, Sent { text: text.clone(), range, part }, params).await {
+                Ok(()) => score.done += 1,
+                Err(Ended { problem, cancelled }) => {
+                    score.failed += usize::from(!cancelled);
+                    score.stop = Stop::after(&problem, cancelled, w.past_errors.get_untracked());
+                    reason = (!cancelled).then_some(problem.message);
+                }
+            }
+            if score.stop.is_some() {
                 break;
             }
         }
+        if score.of > 1 {
+            tell::closed(console, &score, now_ms() - started_ms, reason);
+        }
         rest(console);
     });
+}
+
+/// A statement on its way.
+struct Sent {
+    /// The text it is part of.
+    text: Arc<str>,
+    /// Its place there, in bytes; empty for one that is no part of the console's text.
+    range: Range<usize>,
+    part: Part,
+}
+
+impl Sent {
+    /// The statement.
+    fn sql(&self) -> &str {
+        if self.range.is_empty() { &self.text } else { self.text.get(self.range.clone()).unwrap_or_default() }
+    }
+}
+
+/// A statement that did not end well.
+struct Ended {
+    problem: Problem,
+    /// It was stopped on request.
+    cancelled: bool,
 }
 
 /// Says that there was nothing to run in the text, or in what was selected of it.
@@ -85,9 +127,10 @@ pub async fn apart(w: Workbench, console: Console, sql: &'static str) -> bool {
 }
 
 async fn apart_on(w: Workbench, console: Console, connection: &ConnectionId, sql: &'static str) -> bool {
-    let done = one(w, console, connection, sql, Vec::new(), 0..0).await;
+    let part = Part { run: console.slot.begin_run(), number: 1, of: 1 };
+    let done = one(w, console, connection, Sent { text: sql.into(), range: 0..0, part }, Vec::new()).await;
     rest(console);
-    done
+    done.is_ok()
 }
 
 /// Stops what runs in the console, or the reading of its result.
@@ -133,36 +176,6 @@ pub fn read_to_end(w: Workbench, console: Console) {
     });
 }
 
-/// Adds a plain entry to a console's log.
-pub fn say(console: Console, kind: Kind, text: &str, more: Option<String>) {
-    console.messages.push(Message {
-        number: 0,
-        at: wall_time(),
-        kind,
-        text: text.to_owned(),
-        more: more.into_iter().collect(),
-        statement: None,
-        mark: None,
-    });
-}
-
-/// Adds an entry about how a run ended, with all that the database said of it.
-pub fn say_end(console: Console, kind: Kind, text: &str, problem: Option<&Problem>) {
-    let more = problem.map(|problem| [vec![problem.message.clone()], further_words(problem)].concat()).unwrap_or_default();
-    console.messages.push(Message { number: 0, at: wall_time(), kind, text: text.to_owned(), more, statement: None, mark: None });
-}
-
-/// What a problem says beside its sentence, a line each.
-fn further_words(problem: &Problem) -> Vec<String> {
-    let mut more: Vec<String> = problem.detail.iter().cloned().collect();
-    more.extend(problem.hint.as_ref().map(|hint| format!("Hint: {hint}")));
-    more.extend(problem.sqlstate.as_ref().map(|code| format!("Code {code}")));
-    if let Some(id) = problem.request_id.as_ref().filter(|_| problem.code == ErrorCode::Internal) {
-        more.push(format!("Request {id} in the server's log"));
-    }
-    more
-}
-
 /// A statement is sent; what takes long enough to be seen is shown.
 fn work(console: Console, running: Running) {
     let token = running.token.clone();
@@ -197,139 +210,131 @@ fn rest(console: Console) {
     }
 }
 
-async fn one(w: Workbench, console: Console, connection: &ConnectionId, sql: &str, params: Vec<Value>, range: Range<usize>) -> bool {
+async fn one(w: Workbench, console: Console, connection: &ConnectionId, sent: Sent, params: Vec<Value>) -> Result<(), Ended> {
     let token = names::fresh();
     let started_ms = now_ms();
-    work(console, Running { token: token.clone(), range: (range.start, range.end), started_ms, cancelling: false });
+    let part = sent.part.is_of_script().then_some((sent.part.number, sent.part.of));
+    let range = (sent.range.start, sent.range.end);
+    work(console, Running { token: token.clone(), range, started_ms, cancelling: false, part });
     let request = StartRun {
         connection: connection.clone(),
         session: Some(console.session()),
-        sql: sql.to_owned(),
+        sql: sent.sql().to_owned(),
         params,
         page_rows: None,
         window: Some(w.window.get_value()),
         token: Some(token),
     };
     let answer = api::start_run(&request).await;
-    let elapsed_ms = now_ms() - started_ms;
-    console.slot.elapsed_ms.set(Some(elapsed_ms));
+    console.slot.elapsed_ms.set(Some(now_ms() - started_ms));
     match answer {
         Ok(answer) => {
-            succeeded(w, console, connection, sql, answer, elapsed_ms).await;
-            true
+            succeeded(w, console, connection, &sent, answer).await;
+            Ok(())
         }
         Err(problem) => {
-            failed(w, console, sql, &range, problem);
-            false
+            let asked = console.slot.in_hand.with_value(|running| running.as_ref().is_some_and(|running| running.cancelling));
+            let cancelled = asked || problem.code == ErrorCode::Cancelled;
+            tell::failed(w, console, &sent, &problem, cancelled);
+            Err(Ended { problem, cancelled })
         }
     }
 }
 
-async fn succeeded(w: Workbench, console: Console, connection: &ConnectionId, sql: &str, answer: RunAnswer, elapsed_ms: f64) {
-    let id = match answer {
-        RunAnswer::Rows { id, page_rows, state, total_rows, batch } => {
+async fn succeeded(w: Workbench, console: Console, connection: &ConnectionId, sent: &Sent, answer: RunAnswer) {
+    let (id, mut told, what, has_rows) = match answer {
+        RunAnswer::Rows { id, page_rows, state, total_rows, batch, told } => {
             let status = ArcRwSignal::new(first_status(id.clone(), state, page_rows, total_rows, &batch));
             w.runs.add(id.clone(), status.clone(), console);
-            let shown =
-                Shown { id: id.clone(), connection: connection.clone(), page_rows, first_page: batch.into(), status, sql: sql.into() };
-            let old = console.slot.result.with_untracked(Clone::clone);
+            let (connection, sql) = (connection.clone(), sent.sql().into());
+            let shown = Shown { id: id.clone(), connection, page_rows, first_page: batch.into(), status: status.clone(), sql };
+            // Before its rows: whoever looks at them sees whose they are.
             console.slot.outcome.set(Some(Outcome::Rows));
-            console.slot.result.set(Some(shown));
-            console.messages.shown.set(false);
+            add_tab(w, console, sent, Body::Rows(shown));
             w.layout.half.set(Half::Result);
-            if let Some(old) = old {
-                close_run(w, old.id);
+            if !sent.part.is_of_script() {
+                console.messages.shown.set(false);
             }
-            id
+            let what = words::rows_of(&status.get_untracked());
+            (id, told, what, true)
         }
-        RunAnswer::NoRows { id, rows_affected } => {
+        RunAnswer::NoRows { id, rows_affected, told } => {
             let changed = rows_affected.map_or_else(|| "Done".to_owned(), |rows| format!("{} changed", words::rows(rows)));
-            console.slot.outcome.set(Some(Outcome::NoRows(changed)));
-            console.messages.shown.set(true);
-            id
+            if !sent.part.is_of_script() {
+                console.messages.shown.set(true);
+                console.slot.outcome.set(Some(Outcome::NoRows(changed.clone())));
+            }
+            (id, told, changed, false)
         }
     };
-    let status = api::run_status(&id).await.ok();
-    tell(console, sql, status.as_ref(), elapsed_ms);
-    if let Some(status) = status {
-        console.slot.newest.set_value(Some(id.clone()));
-        console.slot.transaction.set(status.transaction);
-        console.slot.elapsed_ms.set(Some(status.elapsed_ms));
+    console.slot.newest.set_value(Some(id.clone()));
+    if !told.is_all
+        && let Ok(status) = api::run_status(&id).await
+    {
+        tell::notices(console, &status.notices);
+        told.elapsed_ms = Some(status.elapsed_ms);
+        told.transaction = Some(status.transaction);
         listen::take_in(w, status);
     }
-    if !untrack(|| console.slot.shows_last()) {
-        // Nothing to page through: the server need not keep it.
+    if let Some(transaction) = told.transaction {
+        console.slot.transaction.set(transaction);
+    }
+    if told.elapsed_ms.is_some() {
+        console.slot.elapsed_ms.set(told.elapsed_ms);
+    }
+    tell::done(console, sent, &what, &told);
+    if !has_rows && !told.is_all {
+        // What it said is told: the server need not keep it.
         spawn_local(async move {
             let _ = api::close(&id).await;
         });
     }
-    if words::changes_catalog(sql) {
+    if words::changes_catalog(sent.sql()) {
         browse::refresh_catalog(w, connection);
     }
 }
 
-fn tell(console: Console, sql: &str, status: Option<&RunStatus>, elapsed_ms: f64) {
-    for notice in status.map(|status| status.notices.as_slice()).unwrap_or_default() {
-        say(console, Kind::Notice, &format!("{}: {}", notice.severity, notice.message), None);
-    }
-    let outcome = console.slot.outcome.with_untracked(|outcome| outcome.as_ref().and_then(Outcome::words));
-    let what = outcome.or_else(|| untrack(|| console.slot.status()).map(|status| words::rows_of(&status))).unwrap_or_default();
-    let ms = status.map_or(elapsed_ms, |status| status.elapsed_ms);
-    console.messages.push(Message {
-        number: 0,
-        at: wall_time(),
-        kind: Kind::Done,
-        text: format!("{what} in {}", words::elapsed(ms)),
-        more: Vec::new(),
-        statement: Some(words::beginning(sql, 160)),
-        mark: None,
-    });
-}
-
-fn failed(w: Workbench, console: Console, sql: &str, range: &Range<usize>, problem: Problem) {
-    let asked = console.slot.in_hand.with_value(|running| running.as_ref().is_some_and(|running| running.cancelling));
-    let cancelled = asked || problem.code == ErrorCode::Cancelled;
-    if let Some(transaction) = problem.transaction {
-        console.slot.newest.set_value(None);
-        console.slot.transaction.set(transaction);
-    }
-    console.slot.outcome.set(Some(if cancelled { Outcome::Cancelled } else { Outcome::Failed(problem.message.clone()) }));
-    let mark = place_of(&problem, sql)
-        .filter(|_| !cancelled && !range.is_empty())
-        .map(|position| mark_at(sql, range.start, position, &problem.message));
-    console.slot.mark.set(mark.clone());
-    let (kind, text) = if cancelled { (Kind::Warning, "Cancelled".to_owned()) } else { (Kind::Error, problem.message.clone()) };
-    let mut more = further_words(&problem);
-    if cancelled {
-        more.insert(0, problem.message.clone());
-    }
-    console.messages.push(Message { number: 0, at: wall_time(), kind, text, more, statement: Some(words::beginning(sql, 160)), mark });
-    if matches!(problem.code, ErrorCode::PasswordNeeded | ErrorCode::UnknownHostKey) {
-        w.dialogs.show(Dialog::Connection(console.connection.get_untracked()));
+/// Adds what a statement gave to what can be looked at; results that end with that are closed.
+fn add_tab(w: Workbench, console: Console, sent: &Sent, body: Body) {
+    let engine = untrack(|| w.connections.engine(console.connection.get().as_ref()));
+    let key = sent.part.run << 32 | sent.part.number as u64;
+    let tab = Tab { key, part: sent.part.clone(), label: words::subject(sent.sql(), engine), sql: sent.sql().into(), body };
+    for ended in console.slot.add_tab(tab) {
+        close_run(w, ended.id);
     }
 }
 
-/// The place in a statement that a problem speaks of. SQLite tells none where the statement ends too early: its end is meant.
-fn place_of(problem: &Problem, sql: &str) -> Option<usize> {
-    let told = problem.position.map(|position| position as usize);
-    told.or_else(|| problem.message.contains("incomplete input").then_some(sql.len()))
+/// Shows one of the results; a failed one at its place in the text, too.
+pub fn show_result(console: Console, key: u64) {
+    console.slot.chosen.set_value(true);
+    console.slot.show_tab(Some(key));
+    let body = console.slot.tabs.with_untracked(|tabs| tabs.iter().find(|tab| tab.key == key).map(|tab| tab.body.clone()));
+    if !matches!(body, Some(Body::Rows(_))) {
+        console.grid.set(None);
+    }
+    if let Some(Body::Failed(failure)) = body {
+        console.slot.mark.set(failure.mark.clone());
+    }
 }
 
-/// The word at `position` of `sql`, as a place of the text that `sql` begins at `start` in.
-fn mark_at(sql: &str, start: usize, position: usize, message: &str) -> ErrorMark {
-    let mut from = position.min(sql.len());
-    while !sql.is_char_boundary(from) {
-        from -= 1;
+/// Shows the result `by` places further.
+pub fn step_result(console: Console, by: isize) {
+    let selected = console.slot.tab.get_untracked();
+    if let Some(next) = console.slot.tabs.with_untracked(|tabs| results::step(tabs, selected, by)) {
+        show_result(console, next);
     }
-    let rest = sql.get(from..).unwrap_or("");
-    let word: usize = rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').map(char::len_utf8).sum();
-    let length = if word > 0 { word } else { rest.chars().next().map_or(0, char::len_utf8) };
-    // At the very end of the statement there is nothing to underline but its last character.
-    if length == 0 {
-        from = sql.trim_end().char_indices().next_back().map_or(0, |(at, _)| at);
-        return ErrorMark { from: start + from, to: start + sql.trim_end().len(), message: message.to_owned() };
+}
+
+/// Closes all results of a console.
+pub async fn close_results(w: Workbench, console: Console) {
+    let tabs = console.slot.tabs.try_update(std::mem::take).unwrap_or_default();
+    console.slot.show_tab(None);
+    for tab in tabs {
+        if let Body::Rows(shown) = tab.body {
+            w.runs.remove(&shown.id);
+            let _ = api::close(&shown.id).await;
+        }
     }
-    ErrorMark { from: start + from, to: start + from + length, message: message.to_owned() }
 }
 
 fn close_run(w: Workbench, id: RunId) {
@@ -337,30 +342,4 @@ fn close_run(w: Workbench, id: RunId) {
     spawn_local(async move {
         let _ = api::close(&id).await;
     });
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_statement_that_ends_too_early_is_marked_at_its_end() {
-        let problem = |message: &str| Problem::new(ErrorCode::Rejected, message);
-        assert_eq!(place_of(&problem("incomplete input"), "SELECT 1/"), Some(9));
-        assert_eq!(place_of(&problem("UNIQUE constraint failed: t.a"), "INSERT"), None);
-        assert_eq!(place_of(&Problem { position: Some(3), ..problem("no") }, "SELECT 1/"), Some(3));
-    }
-
-    #[test]
-    fn a_mark_covers_the_word_and_never_cuts_a_character() {
-        let mark = |sql: &str, at| {
-            let mark = mark_at(sql, 10, at, "no");
-            (mark.from, mark.to)
-        };
-        assert_eq!(mark("SELECT nme FROM t", 7), (17, 20));
-        assert_eq!(mark("SELECT 'é' || nme", 15), (25, 28));
-        assert_eq!(mark("SELECT é", 8), (17, 19));
-        assert_eq!(mark("SELECT (", 8), (17, 18));
-        assert_eq!(mark("SELECT )", 99), (17, 18));
-    }
 }

@@ -113,16 +113,11 @@ pub fn close_now(w: Workbench, id: &str) {
     let Some(console) = w.consoles.remove(id) else { return };
     run::cancel(console);
     keep::lay_by(w, id, as_closed(w, console));
-    let shown = console.slot.result.get_untracked();
-    console.slot.result.set(None);
     console.messages.entries.set(Vec::new());
     let connection = console.connection.get_untracked();
     let session = console.session();
     spawn_local(async move {
-        if let Some(shown) = shown {
-            w.runs.remove(&shown.id);
-            let _ = api::close(&shown.id).await;
-        }
+        run::close_results(w, console).await;
         if let Some(connection) = connection {
             let _ = api::forget_session(&connection, &session).await;
         }

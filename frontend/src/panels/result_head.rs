@@ -1,9 +1,11 @@
 //! The strip above the rows: how many, and what can be done for more. That they are not all, the grid says below them.
 
 use crate::flows::run;
+use crate::panels::result_tabs::ResultTabs;
 use crate::state::Workbench;
 use crate::state::consoles::Console;
 use crate::state::messages::Kind;
+use crate::state::result::Outcome;
 use crate::state::words;
 use crate::ui::icon::{Glyph, Icon};
 use leptos::prelude::*;
@@ -22,13 +24,24 @@ pub fn ResultHead(
     let reading = move || console.slot.reading();
     let progress =
         move || status.with(|status| status.as_ref().map(|status| format!("{} read", words::rows(status.rows_ready))).unwrap_or_default());
-    let faults = move || console.messages.entries.with(|entries| entries.iter().rev().take(1).any(|entry| entry.kind == Kind::Error));
+    let last_is_error = move || console.messages.entries.with(|entries| entries.last().is_some_and(|entry| entry.kind == Kind::Error));
+    let faults = move || last_is_error() || console.slot.outcome.with(|outcome| outcome.as_ref().is_some_and(Outcome::is_failure));
     view! {
         <div class="result-head">
-            <h2 class="result-title">"Result"</h2>
-            <span class="result-rows">{rows}</span>
-            <Show when=move || !console.slot.shows_last()>
-                <span class="result-before" title=sql>"of the statement before: " <code>{move || words::beginning(&sql(), 80)}</code></span>
+            <Show
+                when=move || console.slot.has_strip()
+                fallback=move || view! {
+                    <h2 class="result-title">"Result"</h2>
+                    <span class="result-rows">{rows}</span>
+                    <Show when=move || !console.slot.shows_last()>
+                        <span class="result-before" title=sql>"of the statement before: " <code>{move || words::beginning(&sql(), 80)}</code></span>
+                    </Show>
+                }
+            >
+                <ResultTabs console />
+                <Show when=move || !console.slot.shows_last()>
+                    <span class="result-before">"of the script before"</span>
+                </Show>
             </Show>
             <Show when=reading>
                 <span class="result-progress">

@@ -10,10 +10,11 @@ use std::time::Duration;
 
 const TICK: Duration = Duration::from_millis(100);
 
-/// `Running` or `Cancelling`.
-fn doing(console: Console) -> &'static str {
-    let cancelling = console.slot.running.with(|running| running.as_ref().is_some_and(|running| running.cancelling));
-    if cancelling { "Cancelling" } else { "Running" }
+/// `Running`, `Cancelling`, `Running 3 of 10`.
+fn doing(console: Console) -> String {
+    let (cancelling, part) = console.slot.running.with(|running| running.as_ref().map_or((false, None), |one| (one.cancelling, one.part)));
+    let doing = if cancelling { "Cancelling" } else { "Running" };
+    part.map_or_else(|| doing.to_owned(), |(number, of)| format!("{doing} {number} of {of}"))
 }
 
 /// The time since the statement was sent.

@@ -5,6 +5,7 @@ use crate::flows::{browse, run};
 use crate::state::Workbench;
 use crate::state::connections::Load;
 use crate::state::consoles::Console;
+use crate::state::dialogs::{Menu, MenuItem};
 use crate::state::layout::Half;
 use crate::state::result::Transaction;
 use crate::state::words;
@@ -12,6 +13,7 @@ use crate::ui::icon::{Glyph, Icon};
 use leptos::prelude::*;
 use shared::ids::ConnectionId;
 use shared::wire::connection::Connection;
+use wasm_bindgen::JsCast;
 
 /// The bar.
 #[component]
@@ -29,16 +31,29 @@ pub fn Toolbar(
     let read_only = move || console.connection.get().and_then(|id| w.connections.get(&id)).is_some_and(|one| one.fields.read_only);
     view! {
         <div class="toolbar" role="toolbar" aria-label="Console">
-            <button
-                type="button"
-                class="button primary with-icon run"
-                disabled=running
-                title=format!("Run the statement under the cursor, or the selection ({run_keys})")
-                on:click=move |_| commands::perform(w, "run.statement")
-            >
-                <Icon glyph=Glyph::Play />
-                "Run"
-            </button>
+            <span class="run-group">
+                <button
+                    type="button"
+                    class="button primary with-icon run"
+                    disabled=running
+                    title=format!("Run the statement under the cursor, or the selection ({run_keys})")
+                    on:click=move |_| commands::perform(w, "run.statement")
+                >
+                    <Icon glyph=Glyph::Play />
+                    "Run"
+                </button>
+                <button
+                    type="button"
+                    class="button primary run-more"
+                    disabled=running
+                    aria-label="How to run"
+                    aria-haspopup="menu"
+                    title="How to run"
+                    on:click=move |event| how_to_run(w, &event)
+                >
+                    <Icon glyph=Glyph::Down />
+                </button>
+            </span>
             <Show when=move || console.slot.busy()>
                 <button
                     type="button"
@@ -109,6 +124,29 @@ fn HalfButton(half: Half, title: &'static str) -> impl IntoView {
             {title}
         </button>
     }
+}
+
+/// The menu beside Run.
+fn how_to_run(w: Workbench, event: &web_sys::MouseEvent) {
+    let Some(button) = event.current_target().and_then(|target| target.dyn_into::<web_sys::Element>().ok()) else { return };
+    let place = button.parent_element().unwrap_or(button).get_bounding_client_rect();
+    let keys = |id: &str| Some(commands::keys_of(id)).filter(|keys| !keys.is_empty());
+    let item = |title: &str, id: &'static str| MenuItem {
+        title: title.to_owned(),
+        keys: keys(id),
+        run: Callback::new(move |()| commands::perform(w, id)),
+        apart: false,
+        checked: None,
+    };
+    let goes_on = w.past_errors.get_untracked();
+    let switch = MenuItem {
+        run: Callback::new(move |()| w.go_past_errors(!goes_on)),
+        apart: true,
+        checked: Some(goes_on),
+        ..item("Continue after errors", "script.past_errors")
+    };
+    let items = vec![item("Run statement", "run.statement"), item("Run script", "run.script"), switch];
+    w.dialogs.menu.set(Some(Menu { label: "How to run".to_owned(), x: place.left(), y: place.bottom() + 4.0, items }));
 }
 
 /// Takes a connection; an open transaction stays where it was, in the session of the old one, until that is closed.

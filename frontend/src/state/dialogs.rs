@@ -35,6 +35,8 @@ pub struct MenuItem {
     pub run: Callback<()>,
     /// A thin line stands above it.
     pub apart: bool,
+    /// It turns something on and off, and is on or off now.
+    pub checked: Option<bool>,
 }
 
 /// A menu at a place of the window.

@@ -1,6 +1,7 @@
 //! What runs in a console, and the result it shows.
 
 use super::consoles::Console;
+use super::results::{self, Tab};
 use arrow_array::RecordBatch;
 use leptos::prelude::*;
 use shared::ids::{ConnectionId, RunId};
@@ -45,6 +46,8 @@ pub struct Running {
     pub started_ms: f64,
     /// Cancel was asked.
     pub cancelling: bool,
+    /// Which statement of how many, where there are several.
+    pub part: Option<(usize, usize)>,
 }
 
 /// A result as the console holds it.
@@ -75,6 +78,8 @@ pub enum Outcome {
     Cancelled,
     /// It failed, for this reason. Rows that are shown are those of a statement before it.
     Failed(String),
+    /// Several statements ran: how far they came, in words, and the last reason where one failed.
+    Script(String, Option<String>),
 }
 
 impl Outcome {
@@ -85,17 +90,22 @@ impl Outcome {
             Self::NoRows(words) => Some(words.clone()),
             Self::Cancelled => Some("Cancelled".to_owned()),
             Self::Failed(_) => Some("Failed".to_owned()),
+            Self::Script(words, _) => Some(words.clone()),
         }
     }
 
     /// Why it failed, in the database's words.
     pub fn reason(&self) -> Option<&str> {
-        if let Self::Failed(reason) = self { Some(reason) } else { None }
+        match self {
+            Self::Failed(reason) => Some(reason),
+            Self::Script(_, reason) => reason.as_deref(),
+            _ => None,
+        }
     }
 
     /// Something did not succeed.
     pub fn is_failure(&self) -> bool {
-        matches!(self, Self::Failed(_))
+        self.reason().is_some()
     }
 }
 
@@ -106,12 +116,20 @@ pub struct RunSlot {
     pub in_hand: StoredValue<Option<Running>>,
     /// The same as the interface shows it: a statement that answers at once is not worth two changes of the screen.
     pub running: RwSignal<Option<Running>>,
-    /// The last rows; they stay until the next rows are here.
+    /// What the last run gave that is to be looked at; it stays until the next has something.
+    pub tabs: RwSignal<Vec<Tab>>,
+    /// Which of them is shown.
+    pub tab: RwSignal<Option<u64>>,
+    /// A person chose it: later results do not come before it.
+    pub chosen: StoredValue<bool>,
+    /// The rows of the shown tab.
     pub result: RwSignal<Option<Shown>>,
     /// The place of the last error.
     pub mark: RwSignal<Option<ErrorMark>>,
     /// What the session has open.
     pub transaction: RwSignal<Transaction>,
+    /// How often Run was pressed.
+    runs: StoredValue<u64>,
     /// The run that speaks for the session: the newest. An older one knows only what was open when it ended.
     pub newest: StoredValue<Option<RunId>>,
     /// How long the last statement took.
@@ -126,6 +144,10 @@ impl RunSlot {
         Self {
             in_hand: StoredValue::new(None),
             running: RwSignal::new(None),
+            tabs: RwSignal::new(Vec::new()),
+            tab: RwSignal::new(None),
+            chosen: StoredValue::new(false),
+            runs: StoredValue::new(0),
             result: RwSignal::new(None),
             mark: RwSignal::new(None),
             transaction: RwSignal::new(Transaction::None),
@@ -133,6 +155,41 @@ impl RunSlot {
             elapsed_ms: RwSignal::new(None),
             outcome: RwSignal::new(None),
         }
+    }
+
+    /// Run is pressed: the number of that.
+    pub fn begin_run(self) -> u64 {
+        self.chosen.set_value(false);
+        self.runs.update_value(|runs| *runs += 1);
+        self.runs.get_value()
+    }
+
+    /// Shows a tab; without one, nothing.
+    pub fn show_tab(self, key: Option<u64>) {
+        let shown = self.tabs.with_untracked(|tabs| tabs.iter().find(|tab| Some(tab.key) == key).and_then(|tab| tab.rows().cloned()));
+        let same = self.result.with_untracked(|old| old.as_ref().map(|old| old.id.clone())) == shown.as_ref().map(|shown| shown.id.clone());
+        if !same {
+            self.result.set(shown);
+        }
+        if self.tab.get_untracked() != key {
+            self.tab.set(key);
+        }
+    }
+
+    /// Adds what a statement gave, and shows it unless a person looks at another. Gives the results that are to be closed.
+    pub fn add_tab(self, tab: Tab) -> Vec<Shown> {
+        let (key, comes_first) = (tab.key, tab.rows().is_some());
+        let Some(ended) = self.tabs.try_update(|tabs| results::add(tabs, tab)) else { return Vec::new() };
+        let shown = self.tab.get_untracked();
+        let still_there = self.tabs.with_untracked(|tabs| tabs.iter().any(|tab| Some(tab.key) == shown));
+        let moves = !still_there || (comes_first && !self.chosen.get_value());
+        self.show_tab(if moves { Some(key) } else { shown });
+        ended
+    }
+
+    /// The results are those of several statements, so that each needs its name; followed.
+    pub fn has_strip(self) -> bool {
+        self.tabs.with(|tabs| tabs.first().is_some_and(|tab| tab.part.is_of_script()))
     }
 
     /// A statement was sent and has not answered.
@@ -152,7 +209,7 @@ impl RunSlot {
 
     /// The rows that are shown are the last statement's, not those of one before it; followed.
     pub fn shows_last(self) -> bool {
-        self.outcome.with(|outcome| matches!(outcome, None | Some(Outcome::Rows)))
+        self.outcome.with(|outcome| matches!(outcome, None | Some(Outcome::Rows | Outcome::Script(..))))
     }
 
     /// A statement runs, or the rest of a result is being read; followed.

@@ -1,5 +1,7 @@
 //! Numbers, times and names as the interface writes them. Pure.
 
+use shared::sql::outline::{TableSource, outline};
+use shared::sql::{Token, lex};
 use shared::wire::connection::EngineKind;
 use shared::wire::run::{RunState, RunStatus, TransactionState};
 
@@ -62,6 +64,22 @@ pub fn beginning(sql: &str, characters: usize) -> String {
     out
 }
 
+/// What a statement is about, in a few words: its table, else how it begins.
+pub fn subject(sql: &str, engine: EngineKind) -> String {
+    let tokens: Vec<Token> = lex(sql, engine).filter(|token| token.is_significant(sql)).collect();
+    let about_rows = ["select", "with", "table", "from", "insert", "update", "delete", "merge"];
+    let outlined = tokens.first().is_some_and(|first| about_rows.iter().any(|word| first.is_word(sql, word)));
+    let outline = outlined.then(|| outline(sql, &tokens, shared::sql::dialect(engine))).unwrap_or_default();
+    let table = outline.scopes.first().and_then(|scope| {
+        let target = scope.target.and_then(|at| scope.tables.get(at));
+        target.into_iter().chain(&scope.tables).find_map(|table| match &table.source {
+            TableSource::Named(path) => path.last().cloned(),
+            _ => None,
+        })
+    });
+    table.unwrap_or_else(|| beginning(sql, 28))
+}
+
 /// A name of the catalog as SQL writes it: quoted only where it has to be.
 pub fn quoted(name: &str, engine: EngineKind) -> String {
     shared::sql::dialect(engine).write_name(name)
@@ -114,6 +132,16 @@ mod tests {
     #[test]
     fn times_are_as_long_as_they_matter() {
         assert_eq!([0.84, 12.3, 999.9, 1_240.0, 185_000.0].map(elapsed), ["0.8 ms", "12 ms", "1.00 s", "1.24 s", "3 min 05 s"]);
+    }
+
+    #[test]
+    fn a_statement_is_called_by_its_table_or_by_its_beginning() {
+        let subject = |sql: &str| subject(sql, EngineKind::Postgres);
+        assert_eq!(subject("SELECT * FROM shop.customers c JOIN orders o ON true"), "customers");
+        assert_eq!(subject("UPDATE orders SET a = 1 FROM customers RETURNING *"), "orders");
+        assert_eq!(subject("SELECT n FROM (SELECT 1 AS n) q"), "SELECT n FROM (SELECT 1 AS …");
+        assert_eq!(subject("SHOW search_path"), "SHOW search_path");
+        assert_eq!(subject("SELECT 1"), "SELECT 1");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The one menu that may float: opened at a place, worked by arrows, gone on Esc or a click elsewhere.
 
+use super::icon::{Glyph, Icon};
 use crate::state::dialogs::{Menu, MenuItem};
 use leptos::html;
 use leptos::prelude::*;
@@ -67,19 +68,22 @@ fn OpenMenu(open: Menu, menu: RwSignal<Option<Menu>>) -> impl IntoView {
 
 #[component]
 fn Line(item: MenuItem, close: Callback<()>) -> impl IntoView {
-    let MenuItem { title, keys, run, apart } = item;
+    let MenuItem { title, keys, run, apart, checked } = item;
+    let role = if checked.is_some() { "menuitemcheckbox" } else { "menuitem" };
     view! {
         {apart.then(|| view! { <div class="menu-line" role="separator"></div> })}
         <button
             type="button"
             class="menu-item"
-            role="menuitem"
+            role=role
+            aria-checked=checked.map(|on| on.to_string())
             tabindex="-1"
             on:click=move |_| {
                 close.run(());
                 run.run(());
             }
         >
+            {checked.map(|on| view! { <span class="menu-check" class:on=on aria-hidden="true"><Icon glyph=Glyph::Check /></span> })}
             <span class="menu-title">{title}</span>
             {keys.map(|keys| view! { <span class="menu-keys" aria-hidden="true">{keys}</span> })}
         </button>
@@ -88,7 +92,7 @@ fn Line(item: MenuItem, close: Callback<()>) -> impl IntoView {
 
 /// Moves the focus among the items; without a direction to the first.
 fn step(menu: &web_sys::HtmlDivElement, by: Option<i32>) {
-    let Ok(items) = menu.query_selector_all("[role=menuitem]") else { return };
+    let Ok(items) = menu.query_selector_all("[role^=menuitem]") else { return };
     let count = items.length() as i32;
     let focused = document().active_element();
     let at = (0..count).find(|at| items.item(*at as u32).is_some_and(|item| Some(item) == focused.clone().map(Into::into)));

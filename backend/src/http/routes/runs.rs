@@ -13,7 +13,7 @@ use axum::response::{IntoResponse as _, Response};
 use shared::ids::{ConnectionId, RunId, SessionId};
 use shared::limits::{PAGE_ROWS_MAX, SQL_BYTES_MAX};
 use shared::problem::{ErrorCode, Problem};
-use shared::wire::run::{RunStatus, StartRun};
+use shared::wire::run::{RunStatus, StartRun, TransactionState};
 
 /// Bytes of a name that a client makes itself.
 const CLIENT_NAME_BYTES_MAX: usize = 128;
@@ -24,8 +24,10 @@ const TOKEN_HEADER: HeaderName = HeaderName::from_static("sheaf-run-token");
 /// Runs one statement. As Arrow: page 0, or 204 where there are no rows. As JSON: where the run stands, without rows.
 #[utoipa::path(post, path = "/api/v1/runs", tag = "runs", request_body = StartRun, responses(
     (status = 200, content((RunStatus = "application/json"), (Vec<u8> = "application/vnd.apache.arrow.stream")),
-        headers(("Sheaf-Run" = String), ("Sheaf-Page-Rows" = u32), ("Sheaf-Page-Crc32" = String), ("Sheaf-State" = String), ("Sheaf-Total-Rows" = u64))),
-    (status = 204, description = "No rows", headers(("Sheaf-Run" = String), ("Sheaf-State" = String), ("Sheaf-Rows-Affected" = u64))),
+        headers(("Sheaf-Run" = String), ("Sheaf-Page-Rows" = u32), ("Sheaf-Page-Crc32" = String), ("Sheaf-State" = String), ("Sheaf-Total-Rows" = u64),
+            ("Sheaf-Elapsed-Ms" = f64), ("Sheaf-Transaction" = String), ("Sheaf-Notices" = u64))),
+    (status = 204, description = "No rows", headers(("Sheaf-Run" = String), ("Sheaf-State" = String), ("Sheaf-Rows-Affected" = u64),
+        ("Sheaf-Elapsed-Ms" = f64), ("Sheaf-Transaction" = String), ("Sheaf-Notices" = u64))),
     (status = 400, body = Problem), (status = 404, body = Problem), (status = 422, body = Problem), (status = 429, body = Problem)))]
 pub async fn start(
     State(app): State<App>,
@@ -87,10 +89,23 @@ fn as_arrow(begun: Begun) -> Response {
     if let Some(rows) = status.total_rows {
         put("sheaf-total-rows", rows.to_string());
     }
+    put("sheaf-elapsed-ms", format!("{:.3}", status.elapsed_ms));
+    put("sheaf-transaction", word_of(status.transaction).to_owned());
+    if !status.notices.is_empty() {
+        put("sheaf-notices", status.notices.len().to_string());
+    }
     if let Some(rows) = status.rows_affected {
         put("sheaf-rows-affected", rows.to_string());
     }
     response
+}
+
+fn word_of(transaction: TransactionState) -> &'static str {
+    match transaction {
+        TransactionState::None => "none",
+        TransactionState::Open => "open",
+        TransactionState::Failed => "failed",
+    }
 }
 
 /// Where a run stands.
