@@ -14,6 +14,7 @@ pub mod postgres;
 mod refusals;
 mod rows;
 pub mod sqlite;
+pub mod transaction;
 pub mod worker;
 
 use arrow_array::RecordBatch;
@@ -141,6 +142,17 @@ pub trait Session: Send {
             ErrorCode::Rejected,
             "This database takes no parameters through Sheaf yet; write the values into the statement",
         )))
+    }
+    /// The same in a transaction that is opened before it by a statement of its own: in the same flight where a server that refuses the
+    /// first leaves out the second, else one after the other.
+    async fn execute_in_transaction(&mut self, sql: &str, params: &[Param], bound: Bound) -> Result<Started, EngineError> {
+        let begun = match self.execute("BEGIN", bound).await {
+            Ok(_) => self.finish().await.map(drop),
+            Err(error) => Err(error),
+        };
+        // Whatever became of that one, the statement itself was not sent.
+        begun.map_err(|error| if error.fate == Fate::Unknown { EngineError { fate: Fate::NotSent, ..error } } else { error })?;
+        self.execute_with(sql, params, bound).await
     }
     /// The next rows.
     async fn fetch(&mut self, bound: Bound) -> Result<Fetched, EngineError>;

@@ -10,6 +10,8 @@ mod mysql;
 mod postgres;
 #[path = "runs/sqlite.rs"]
 mod sqlite;
+#[path = "runs/transactions.rs"]
+mod transactions;
 
 use arrow_array::RecordBatch;
 use backend::access::{Action, Grant, Principal, authorize};
@@ -19,7 +21,7 @@ use futures_util::StreamExt;
 use shared::format::format_cell;
 use shared::ids::{ConnectionId, RunId, SessionId, WindowId};
 use shared::problem::Problem;
-use shared::wire::run::{RunStatus, StartRun};
+use shared::wire::run::{RunStatus, StartRun, TransactionMode};
 
 pub struct House {
     pub runs: Runs,
@@ -49,7 +51,18 @@ impl House {
 
     /// With values for the statement's parameters.
     pub async fn run_with(&self, sql: &str, params: serde_json::Value, console: Option<&str>) -> Result<Begun, Problem> {
-        let request = request(sql, params, console);
+        self.run_as(TransactionMode::Auto, sql, params, console).await
+    }
+
+    /// With its transactions ended by hand, or not.
+    pub async fn run_as(
+        &self,
+        mode: TransactionMode,
+        sql: &str,
+        params: serde_json::Value,
+        console: Option<&str>,
+    ) -> Result<Begun, Problem> {
+        let request = StartRun { transaction: mode, ..request(sql, params, console) };
         self.runs.start(&self.grant, self.target.clone(), request).await
     }
 
@@ -78,6 +91,7 @@ fn request(sql: &str, params: serde_json::Value, console: Option<&str>) -> Start
         page_rows: None,
         window: Some(WindowId("w".to_owned())),
         token: None,
+        transaction: TransactionMode::Auto,
     }
 }
 

@@ -27,6 +27,8 @@ pub(super) struct Actor {
     pub seats: Seats,
     pub sql: String,
     pub params: Vec<Param>,
+    /// Where no transaction is open, one is opened for the statement.
+    pub opens: bool,
 }
 
 /// How the work at the database ended.
@@ -84,7 +86,8 @@ impl Actor {
         };
         match self.execute(seat).await {
             Ok((reading, started)) => reading.read(started).await,
-            Err(Some((seat, outcome))) => {
+            Err(Some((mut seat, outcome))) => {
+                let outcome = without_own_begin(&run, &self.config, &mut seat, outcome).await;
                 let transaction = transaction_after(&outcome, &seat);
                 end(&run, outcome.ending, Some(transaction));
                 seat.leave(outcome.health, outcome.in_transaction).await;
@@ -105,14 +108,21 @@ impl Actor {
             let pages = Paginator::new(self.run.standing().page_rows as usize);
             let bound = Bound { rows: pages.page_rows(), bytes: FIRST_BYTES };
             let handle = seat.lease.session.cancel_handle();
-            let call = seat.lease.session.execute_with(&self.sql, &self.params, bound);
+            seat.opens = self.opens && !seat.is_in_transaction();
+            let (opens, session) = (seat.opens, &mut seat.lease.session);
+            let call = async {
+                match opens {
+                    true => session.execute_in_transaction(&self.sql, &self.params, bound).await,
+                    false => session.execute_with(&self.sql, &self.params, bound).await,
+                }
+            };
             let Driven { result, fit } = drive(call, &handle, &self.run.mailbox, &self.config, Patience::UntilStopped).await;
             let may_replace = !replaced && (seat.has_state || seat.lease.reused) && !self.run.mailbox.is_stopping();
             match result {
                 Some(Ok(started)) if fit => {
                     hear(&self.run, &mut seat);
-                    if seat.was_in_transaction() {
-                        // A result may wait for its reader for long: until its end it is in what was open before.
+                    if seat.is_in_transaction() {
+                        // A result may wait for its reader for long: until its end it is in what was open when it began.
                         self.run.update(|standing| standing.transaction = TransactionState::Open);
                     }
                     let (run, config) = (&self.run, self.config.as_ref());
@@ -154,6 +164,7 @@ impl Reading<'_> {
                 self.read_pages().await
             }
         };
+        let outcome = without_own_begin(self.run, self.config, &mut self.seat, outcome).await;
         let transaction = transaction_after(&outcome, &self.seat);
         end(self.run, outcome.ending, Some(transaction));
         self.seat.leave(outcome.health, outcome.in_transaction).await;
@@ -300,6 +311,27 @@ impl Reading<'_> {
     }
 }
 
+/// A transaction that was opened for a statement which then gave nothing holds nothing: it is not left to the person to be ended.
+async fn without_own_begin(run: &Arc<Run>, config: &RunsConfig, seat: &mut Seat, outcome: Outcome) -> Outcome {
+    let gave_nothing = matches!(outcome.ending.state, RunState::Rejected | RunState::Cancelled) && run.standing().pages_ready == 0;
+    if !(seat.opens && gave_nothing && outcome.in_transaction && outcome.health == Health::Fit) {
+        return outcome;
+    }
+    let handle = seat.lease.session.cancel_handle();
+    let session = &mut seat.lease.session;
+    let call = async {
+        session.execute("ROLLBACK", Bound { rows: 1, bytes: FIRST_BYTES }).await?;
+        session.finish().await
+    };
+    let Driven { result, fit } = drive(call, &handle, &run.mailbox, config, Patience::GivingUp).await;
+    let is_idle = match result {
+        Some(Ok(_)) => true,
+        Some(Err(error)) => error.fate == Fate::Idle,
+        None => false,
+    };
+    Outcome { in_transaction: false, health: if fit && is_idle { Health::Fit } else { Health::Broken }, ..outcome }
+}
+
 /// Writes the final state.
 fn end(run: &Arc<Run>, ending: Ending, transaction: Option<TransactionState>) {
     run.update(|standing: &mut Standing| {
@@ -332,7 +364,7 @@ fn failed(error: Option<EngineError>, fit: bool, seat: &Seat, is_stopping: bool,
     };
     let health = if error.fate == Fate::Idle && fit { Health::Fit } else { Health::Broken };
     // A refusal may end a transaction (a COMMIT) or open one; where the engine can't tell, what was open is taken to be open still.
-    let in_transaction = health == Health::Fit && seat.lease.session.in_transaction().unwrap_or_else(|| seat.was_in_transaction());
+    let in_transaction = health == Health::Fit && seat.lease.session.in_transaction().unwrap_or_else(|| seat.is_in_transaction());
     Outcome { ending, health, in_transaction }
 }
 

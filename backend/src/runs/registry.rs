@@ -16,13 +16,14 @@ use super::{Engines, RunsConfig};
 use crate::access::{Grant, Principal};
 use crate::engine::Target;
 use crate::engine::pool::{Pool, PoolKey};
+use crate::engine::transaction::needs_one;
 use crate::spool::Spool;
 use crate::spool::quota::Budgets;
 use futures_util::FutureExt;
 use shared::ids::{ConnectionId, RunId, SessionId};
 use shared::limits::{RUNS_KEPT_MAX, RUNS_REMEMBERED};
 use shared::problem::{ErrorCode, Problem};
-use shared::wire::run::StartRun;
+use shared::wire::run::{StartRun, TransactionMode};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -94,7 +95,9 @@ impl Registry {
         let page_rows = check(&request)?;
         let params = params(&request)?;
         let principal = grant.principal().clone();
-        let StartRun { connection, session, sql, window, token, .. } = request;
+        let StartRun { connection, session, sql, window, token, transaction, .. } = request;
+        let fields = &target.fields;
+        let opens = transaction == TransactionMode::Manual && !fields.read_only && needs_one(fields.engine, &sql);
         let window = window.map(|window| (principal.clone(), window));
         let console = session.map(|session| ConsoleKey { principal: principal.clone(), connection: connection.clone(), session });
         let new = NewRun { id: new_id()?, principal: principal.clone(), connection: connection.clone(), window, token, console, page_rows };
@@ -104,7 +107,7 @@ impl Registry {
             self.admit(&mut table, &run)?
         };
         let seats = Seats { desk, ..self.seats(principal, &connection, target) };
-        let actor = Actor { run: run.clone(), config: self.config.clone(), seats, sql, params };
+        let actor = Actor { run: run.clone(), config: self.config.clone(), seats, sql, params, opens };
         self.watch_over(&run);
         self.spawn(actor);
         Ok(run)

@@ -8,7 +8,7 @@ use serde_json::Value;
 use shared::ids::RunId;
 use shared::limits::{PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX, PARAMETER_BYTES_MAX, PARAMETERS_MAX, SQL_BYTES_MAX};
 use shared::problem::{ErrorCode, Problem};
-use shared::wire::run::StartRun;
+use shared::wire::run::{StartRun, TransactionMode};
 
 /// What the request asks is within the limits; the rows of a page.
 pub(super) fn check(request: &StartRun) -> Result<u32, Problem> {
@@ -19,6 +19,9 @@ pub(super) fn check(request: &StartRun) -> Result<u32, Problem> {
     if request.sql.len() > SQL_BYTES_MAX {
         let message = format!("The statement has {} bytes, more than the {SQL_BYTES_MAX} of one statement", request.sql.len());
         return Err(Problem::new(ErrorCode::TooLarge, message));
+    }
+    if request.transaction == TransactionMode::Manual && request.session.is_none() {
+        return Err(Problem::new(ErrorCode::InvalidRequest, "`transaction: manual` needs a `session`: one of the pool is anybody's next"));
     }
     Ok(page_rows)
 }

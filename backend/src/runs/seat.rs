@@ -33,6 +33,8 @@ pub(super) struct Seat {
     pub has_state: bool,
     /// The console had a session before this one, and it is gone.
     pub replaced: bool,
+    /// This run opens a transaction in it.
+    pub opens: bool,
 }
 
 /// Whether the session may be used again.
@@ -49,7 +51,7 @@ impl Seats {
     pub async fn take(&self) -> Result<Seat, Ending> {
         let Some(desk) = &self.desk else {
             let lease = self.lease(Choice::Any).await.map_err(Ending::rejected)?;
-            return Ok(Seat { lease, desk: None, has_state: false, replaced: false });
+            return Ok(Seat { lease, desk: None, has_state: false, replaced: false, opens: false });
         };
         let mut desk = desk.clone().lock_owned().await;
         if desk.closed {
@@ -59,19 +61,19 @@ impl Seats {
             // Until the seat is left in order, the session counts as lost.
             desk.lost = true;
             if lease.is_current() && lease.is_to(&self.target) {
-                return Ok(Seat { lease, desk: Some(desk), has_state: true, replaced: false });
+                return Ok(Seat { lease, desk: Some(desk), has_state: true, replaced: false, opens: false });
             }
             desk.in_transaction = false;
             lease.close().await;
         }
         let lease = self.lease(Choice::Any).await.map_err(Ending::rejected)?;
         let replaced = std::mem::replace(&mut desk.lost, true);
-        Ok(Seat { lease, desk: Some(desk), has_state: false, replaced })
+        Ok(Seat { lease, desk: Some(desk), has_state: false, replaced, opens: false })
     }
 
     /// A new session in the place of one that had died before anything was sent.
     pub async fn replace(&self, seat: Seat) -> Result<Seat, Problem> {
-        let Seat { lease, mut desk, has_state, replaced } = seat;
+        let Seat { lease, mut desk, has_state, replaced, .. } = seat;
         drop(lease);
         if let Some(desk) = &mut desk {
             let open = std::mem::take(&mut desk.in_transaction);
@@ -86,7 +88,7 @@ impl Seats {
             }
         }
         let lease = self.lease(Choice::Fresh).await?;
-        Ok(Seat { lease, desk, has_state: false, replaced: replaced || has_state })
+        Ok(Seat { lease, desk, has_state: false, replaced: replaced || has_state, opens: false })
     }
 
     async fn lease(&self, choice: Choice) -> Result<Lease, Problem> {
@@ -109,9 +111,9 @@ impl Seats {
 }
 
 impl Seat {
-    /// The console had a transaction open before this statement.
-    pub fn was_in_transaction(&self) -> bool {
-        self.desk.as_ref().is_some_and(|desk| desk.in_transaction)
+    /// The statement runs in a transaction: one the console had open before, or one opened for it.
+    pub fn is_in_transaction(&self) -> bool {
+        self.opens || self.desk.as_ref().is_some_and(|desk| desk.in_transaction)
     }
 
     /// Gives the session back to where it came from, or closes it.

@@ -9,6 +9,7 @@ mod random;
 mod reading;
 mod spooling;
 mod starting;
+mod transactions;
 
 use super::{Begun, Runs, RunsConfig, StoredPage};
 use crate::access::{Action, Grant, Principal, authorize};
@@ -18,7 +19,7 @@ use arrow_array::types::Int64Type;
 use fake::{World, engines};
 use shared::ids::{ConnectionId, RunId, SessionId, WindowId};
 use shared::problem::{ErrorCode, Problem};
-use shared::wire::run::{RunState, RunStatus, StartRun};
+use shared::wire::run::{RunState, RunStatus, StartRun, TransactionMode};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -52,6 +53,7 @@ fn ask(sql: &str) -> StartRun {
         page_rows: None,
         window: None,
         token: None,
+        transaction: TransactionMode::Auto,
     }
 }
 

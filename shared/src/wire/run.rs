@@ -29,6 +29,22 @@ pub struct StartRun {
     /// The client's own random name for this start, so that it can be cancelled before the answer tells the run's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,
+    /// `manual` needs a `session`, and changes nothing on a read-only connection.
+    #[serde(default)]
+    pub transaction: TransactionMode,
+}
+
+/// When what a console's statements change is kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum TransactionMode {
+    /// As the database has it: each statement by itself, unless a statement has opened a transaction.
+    #[default]
+    Auto,
+    /// When it is committed: a transaction is opened before the first statement that needs one, by a statement of its own, and stays
+    /// open until `COMMIT` or `ROLLBACK`. A statement that opened one and was refused leaves none behind.
+    Manual,
 }
 
 /// What a console's session has open after a statement.

@@ -23,14 +23,13 @@ use crate::engine::notices::{asks_to_roll_back, rolled_back};
 use crate::engine::rows::Rows;
 use crate::engine::{Bound, CancelHandle, EngineError, Fetched, Finished, Param, Session, Started};
 use async_trait::async_trait;
-use flow::{Block, Event, Said, Sink};
+use flow::{Block, Event, Said, Sink, rows_affected};
 use way::{Reach, reach_of};
 
 pub use flow::TextRow;
 use postgres_protocol::message::frontend;
 use shared::problem::{ErrorCode, Problem};
 use shared::wire::catalog::{Catalog, KnownSchemas};
-use shared::wire::connection::EngineKind;
 use shared::wire::run::Notice;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -131,11 +130,11 @@ impl PostgresSession {
         lost(error)
     }
 
-    fn write_statement(&mut self, sql: &str, params: &[Param], rows: usize, reach: Reach) -> std::io::Result<()> {
+    /// Behind a BEGIN, the server leaves out all that follows up to the Sync where it refuses that.
+    fn write_statement(&mut self, begin: Option<&str>, (sql, params): (&str, &[Param]), rows: usize, reach: Reach) -> std::io::Result<()> {
         let out = &mut self.wire.output;
-        if self.read_only {
-            // One transaction a statement: the only form of "read only" that no statement can talk itself out of.
-            write_query("BEGIN READ ONLY", out)?;
+        if let Some(begin) = begin {
+            write_query(begin, out)?;
         }
         frontend::parse("", sql, [], out)?;
         let texts: Vec<Option<String>> = params.iter().map(text_of).collect();
@@ -170,12 +169,41 @@ impl PostgresSession {
         Ok(())
     }
 
+    async fn start(&mut self, begin: Option<&str>, (sql, params): (&str, &[Param]), bound: Bound) -> Result<Started, EngineError> {
+        // First of all: what is asked for from here on is about this.
+        self.canceller.forget();
+        self.expect_idle().await?;
+        let rows = bound.rows.max(1);
+        let reach = reach_of(sql, rows, self.pooled, self.in_transaction() || (begin.is_some() && !self.read_only));
+        let written = self.write_introduction().and_then(|()| self.write_statement(begin, (sql, params), rows.saturating_add(1), reach));
+        if written.is_err() {
+            self.wire.output.clear();
+            return Err(EngineError::idle(Problem::new(ErrorCode::Rejected, "PostgreSQL takes no text with a zero byte in it")));
+        }
+        self.statement = Some(Statement {
+            sql: sql.to_owned(),
+            layout: None,
+            rows: Rows::default(),
+            portal: Portal::Running,
+            reach,
+            tag: None,
+            refused: None,
+        });
+        self.send().await?;
+        self.read_introduction().await?;
+        self.answer(begin.is_none(), bound).await
+    }
+
     /// Until the columns are known, or there are none and the statement is complete.
-    async fn answer(&mut self, bound: Bound) -> Result<Started, EngineError> {
-        let mut begun = !self.read_only;
+    async fn answer(&mut self, mut begun: bool, bound: Bound) -> Result<Started, EngineError> {
         loop {
             match self.event().await? {
-                Event::Complete(_) if !begun => begun = true,
+                Event::Complete(_) if !begun => {
+                    begun = true;
+                    if !self.read_only {
+                        self.block = Block::Open;
+                    }
+                }
                 Event::Columns(columns) => {
                     let missing = self.names.missing_types(&columns);
                     if !missing.is_empty() {
@@ -321,18 +349,6 @@ pub fn write_query(sql: &str, out: &mut bytes::BytesMut) -> std::io::Result<()> 
     frontend::execute("", 0, out)
 }
 
-/// Rows changed, from a CommandComplete tag.
-fn rows_affected(tag: &str, has_columns: bool) -> Option<u64> {
-    let mut words = tag.split(' ');
-    let counts = match words.next() {
-        Some("INSERT" | "UPDATE" | "DELETE" | "MERGE" | "COPY") => true,
-        // CREATE TABLE AS and SELECT INTO say SELECT too.
-        Some("SELECT") => !has_columns,
-        _ => false,
-    };
-    words.next_back().filter(|_| counts).and_then(|count| count.parse().ok())
-}
-
 #[async_trait]
 impl Session for PostgresSession {
     async fn execute(&mut self, sql: &str, bound: Bound) -> Result<Started, EngineError> {
@@ -340,28 +356,14 @@ impl Session for PostgresSession {
     }
 
     async fn execute_with(&mut self, sql: &str, params: &[Param], bound: Bound) -> Result<Started, EngineError> {
-        // First of all: what is asked for from here on is about this.
-        self.canceller.forget();
-        self.expect_idle().await?;
-        let rows = bound.rows.max(1);
-        let reach = reach_of(sql, rows, self.pooled, self.in_transaction());
-        let written = self.write_introduction().and_then(|()| self.write_statement(sql, params, rows.saturating_add(1), reach));
-        if written.is_err() {
-            self.wire.output.clear();
-            return Err(EngineError::idle(Problem::new(ErrorCode::Rejected, "PostgreSQL takes no text with a zero byte in it")));
-        }
-        self.statement = Some(Statement {
-            sql: sql.to_owned(),
-            layout: None,
-            rows: Rows::default(),
-            portal: Portal::Running,
-            reach,
-            tag: None,
-            refused: None,
-        });
-        self.send().await?;
-        self.read_introduction().await?;
-        self.answer(bound).await
+        // One transaction a statement: the only form of "read only" that no statement can talk itself out of.
+        let begin = self.read_only.then_some("BEGIN READ ONLY");
+        self.start(begin, (sql, params), bound).await
+    }
+
+    async fn execute_in_transaction(&mut self, sql: &str, params: &[Param], bound: Bound) -> Result<Started, EngineError> {
+        let begin = if self.read_only { "BEGIN READ ONLY" } else { "BEGIN" };
+        self.start(Some(begin), (sql, params), bound).await
     }
 
     async fn fetch(&mut self, bound: Bound) -> Result<Fetched, EngineError> {

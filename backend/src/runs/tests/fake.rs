@@ -3,7 +3,7 @@
 //! | word | what |
 //! |---|---|
 //! | `rows n= tag= width= narrow=` | n rows: number, `tag:number` padded to width; at most `narrow` of them a fetch |
-//! | `change n=`, `begin`, `commit`, `temp`, `look` | no rows; `look` fails unless a `temp` came before in this session |
+//! | `change n=`, `begin`, `commit`, `temp`, `look`, `BEGIN`, `ROLLBACK` | no rows; `look` fails unless a `temp` came before in this session |
 //! | `gate=execute,fetch,finish` | that call waits for a permit of the world's gate, or an interrupt |
 //! | `stubborn` | interrupts are ignored |
 //! | `fail=execute,fetch,finish at= fate=idle,lost,notsent` | that call fails (a fetch: the one of that number) |
@@ -280,7 +280,7 @@ impl Session for FakeSession {
         for n in 0..script.number("notices", 0) {
             self.notices.push(Notice { severity: "NOTICE".to_owned(), message: format!("notice {n}") });
         }
-        if script.has("begin") {
+        if script.has("begin") || script.has("BEGIN") {
             self.in_transaction = true;
         }
         if script.has("temp") {
@@ -322,8 +322,15 @@ impl Session for FakeSession {
             self.world.commits.fetch_add(1, SeqCst);
             self.in_transaction = false;
         }
+        if script.has("ROLLBACK") {
+            self.in_transaction = false;
+        }
         let rows_affected = (script.has("change") || script.has("affects")).then(|| script.number("n", 0) as u64);
         Ok(Finished { rows_affected, in_transaction: self.in_transaction })
+    }
+
+    fn in_transaction(&self) -> Option<bool> {
+        Some(self.in_transaction)
     }
 
     fn take_notices(&mut self) -> Vec<Notice> {

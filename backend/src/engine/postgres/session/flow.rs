@@ -287,3 +287,15 @@ pub fn text_row(body: &[u8]) -> Result<TextRow, WireError> {
     }
     Ok(row)
 }
+
+/// Rows changed, from a CommandComplete tag.
+pub fn rows_affected(tag: &str, has_columns: bool) -> Option<u64> {
+    let mut words = tag.split(' ');
+    let counts = match words.next() {
+        Some("INSERT" | "UPDATE" | "DELETE" | "MERGE" | "COPY") => true,
+        // CREATE TABLE AS and SELECT INTO say SELECT too.
+        Some("SELECT") => !has_columns,
+        _ => false,
+    };
+    words.next_back().filter(|_| counts).and_then(|count| count.parse().ok())
+}
