@@ -8,7 +8,7 @@ pub mod dial;
 pub mod duckdb;
 mod files;
 pub mod mysql;
-mod notices;
+pub mod notices;
 pub mod pool;
 pub mod postgres;
 mod refusals;
@@ -21,6 +21,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use async_trait::async_trait;
 use dial::ssh::Tunnels;
+use notices::Notices;
 use serde::{Deserialize, Serialize};
 use shared::problem::{ErrorCode, HostKey, Problem};
 use shared::wire::catalog::{Catalog, KnownSchemas};
@@ -158,6 +159,10 @@ pub trait Session: Send {
     async fn fetch(&mut self, bound: Bound) -> Result<Fetched, EngineError>;
     /// Ends the statement: afterwards the database's side holds no portal, cursor or lock of it beyond an open transaction of the user's.
     async fn finish(&mut self) -> Result<Finished, EngineError>;
+    /// Asks the server for nothing but an answer, when no statement is under way.
+    async fn check(&mut self) -> Result<(), EngineError> {
+        Ok(())
+    }
     /// Whether a transaction is open, also after an error; `None` where only [`Finished`] tells it.
     fn in_transaction(&self) -> Option<bool> {
         None
@@ -165,6 +170,10 @@ pub trait Session: Send {
     /// The open transaction has failed and takes nothing but its end. Only an engine that has such a state answers true.
     fn transaction_failed(&self) -> bool {
         false
+    }
+    /// Where the session puts what the database says while a call of it is under way; `None` where it tells nothing before the end.
+    fn notices(&self) -> Option<Notices> {
+        None
     }
     /// What the database said since the last call, in order.
     fn take_notices(&mut self) -> Vec<Notice>;

@@ -14,6 +14,7 @@ use crate::state::result::Transaction;
 use crate::state::theme::Theme;
 use crate::ui;
 use leptos::prelude::*;
+use shared::wire::run::TransactionMode;
 
 /// One command.
 pub struct Command {
@@ -65,6 +66,10 @@ pub const COMMANDS: &[Command] = &[
     command("result.next", "Next result of the script", "Run", Some(key(".").alt().shift()), |w| step_result(w, 1)).only_when(several_results),
     command("result.previous", "Previous result of the script", "Run", Some(key(",").alt().shift()), |w| step_result(w, -1))
         .only_when(several_results),
+    command("transaction.by_hand", "Transactions: commit by hand", "Run", None, |w| set_mode(w, TransactionMode::Manual))
+        .only_when(|w| shown(w, |console| console.mode.get() == TransactionMode::Auto)),
+    command("transaction.auto", "Transactions: commit each statement", "Run", None, |w| set_mode(w, TransactionMode::Auto))
+        .only_when(|w| shown(w, |console| console.mode.get() == TransactionMode::Manual)),
     command("transaction.commit", "Commit the transaction", "Run", None, |w| end_transaction(w, "COMMIT"))
         .only_when(|w| transaction(w, |state| state == Transaction::Open)),
     command("transaction.roll_back", "Roll the transaction back", "Run", None, |w| end_transaction(w, "ROLLBACK"))
@@ -234,6 +239,12 @@ fn transaction(w: Workbench, is: fn(Transaction) -> bool) -> bool {
 
 fn several_consoles(w: Workbench) -> bool {
     w.consoles.list.with_untracked(Vec::len) > 1
+}
+
+fn set_mode(w: Workbench, mode: TransactionMode) {
+    if let Some(console) = w.consoles.shown_untracked() {
+        console.mode.set(mode);
+    }
 }
 
 fn several_results(w: Workbench) -> bool {

@@ -48,8 +48,14 @@ pub const DISK_FREE_MIN: u64 = 1024 * 1024 * 1024;
 pub const FETCH_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Notices kept of one run; a statement may raise them by the million.
 pub const NOTICES_MAX: usize = 1_000;
+/// Bytes of the notices kept of one run: each report of the event stream carries them all.
+pub const NOTICE_BYTES_MAX: usize = 1024 * 1024;
 /// Seconds an idle session stays in the pool.
 pub const SESSION_IDLE_SECONDS: u64 = 5 * 60;
+/// Seconds of rest after which a session is asked for a sign of life before a statement is sent: paths die while nobody looks.
+pub const SESSION_CHECK_SECONDS: u64 = 30;
+/// Seconds it has for that: many round trips of any network.
+pub const SESSION_ANSWER_SECONDS_MAX: u64 = 5;
 /// Ids of closed runs that are remembered, to say `gone` rather than `not_found`.
 pub const RUNS_REMEMBERED: usize = 10_000;
 /// Runs of one principal that are kept, active or read: the oldest finished one makes room.

@@ -17,6 +17,7 @@ pub struct Relay {
     pub port: u16,
     counts: Arc<Counts>,
     cut: watch::Sender<bool>,
+    stalled: watch::Sender<bool>,
 }
 
 /// How much a relay holds on its own.
@@ -66,15 +67,21 @@ impl Relay {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let (cut, is_cut) = watch::channel(false);
+        let (stalled, is_stalled) = watch::channel(false);
         let counts = Arc::new(Counts::default());
-        tokio::spawn(accept(listener, server_port, (delay, holds), Arc::clone(&counts), is_cut));
-        Self { port, counts, cut }
+        tokio::spawn(accept(listener, server_port, (delay, holds), Arc::clone(&counts), Ways { is_cut, is_stalled }));
+        Self { port, counts, cut, stalled }
     }
 
     /// Counts since the last call.
     pub fn passed(&self) -> Passed {
         let take = |count: &AtomicU64| count.swap(0, Ordering::SeqCst);
         Passed { to_server: take(&self.counts.to_server), to_client: take(&self.counts.to_client), flights: take(&self.counts.flights) }
+    }
+
+    /// Lets nothing pass from now on, and closes nothing: a path that died.
+    pub fn stall(&self) {
+        let _ = self.stalled.send(true);
     }
 
     /// Closes every connection, now and later.
@@ -97,12 +104,12 @@ async fn accept(
     server_port: u16,
     (delay, holds): (Duration, Holds),
     counts: Arc<Counts>,
-    mut is_cut: watch::Receiver<bool>,
+    mut ways: Ways,
 ) {
     loop {
         let client = tokio::select! {
             accepted = listener.accept() => accepted.unwrap().0,
-            _ = is_cut.changed() => return,
+            _ = ways.is_cut.changed() => return,
         };
         let server = to_server(server_port, holds).await;
         if holds.narrow {
@@ -113,17 +120,32 @@ async fn accept(
         let (from_client, to_client) = client.into_split();
         let (from_server, to_server) = server.into_split();
         let up = Arc::clone(&counts);
-        tokio::spawn(pump(from_client, to_server, (delay, holds), is_cut.clone(), move |bytes| {
+        tokio::spawn(pump(from_client, to_server, (delay, holds), ways.clone(), move |bytes| {
             up.to_server.fetch_add(bytes, Ordering::SeqCst);
             if !up.client_speaks.swap(true, Ordering::SeqCst) {
                 up.flights.fetch_add(1, Ordering::SeqCst);
             }
         }));
         let down = Arc::clone(&counts);
-        tokio::spawn(pump(from_server, to_client, (delay, holds), is_cut.clone(), move |bytes| {
+        tokio::spawn(pump(from_server, to_client, (delay, holds), ways.clone(), move |bytes| {
             down.to_client.fetch_add(bytes, Ordering::SeqCst);
             down.client_speaks.store(false, Ordering::SeqCst);
         }));
+    }
+}
+
+/// What may happen to everything under way.
+#[derive(Clone)]
+struct Ways {
+    is_cut: watch::Receiver<bool>,
+    is_stalled: watch::Receiver<bool>,
+}
+
+/// Waits while nothing may pass; false once all is cut.
+async fn goes_on(is_stalled: &mut watch::Receiver<bool>, is_cut: &mut watch::Receiver<bool>) -> bool {
+    tokio::select! {
+        passes = is_stalled.wait_for(|stalled| !stalled) => passes.is_ok(),
+        _ = is_cut.changed() => false,
     }
 }
 
@@ -131,7 +153,7 @@ async fn pump(
     mut from: OwnedReadHalf,
     mut to: OwnedWriteHalf,
     (delay, holds): (Duration, Holds),
-    mut is_cut: watch::Receiver<bool>,
+    Ways { mut is_cut, mut is_stalled }: Ways,
     count: impl Fn(u64) + Send + 'static,
 ) {
     // Bounded, so that a reader that stops makes the sender stop too.
@@ -154,6 +176,9 @@ async fn pump(
             _ = is_cut.changed() => 0,
         };
         if read == 0 {
+            return;
+        }
+        if !goes_on(&mut is_stalled, &mut is_cut).await {
             return;
         }
         count(read as u64);

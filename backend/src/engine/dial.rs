@@ -217,6 +217,10 @@ async fn open_tcp(host: &str, port: u16, mode: Mode, window: u32) -> Result<TcpS
 /// What a server may send ahead of the reader, before the system doubles it: a usual page fits, and so takes one round trip.
 const RECEIVE_WINDOW_BYTES: u32 = 128 * 1024;
 
+/// A server that confirms nothing of what was sent is gone after so long.
+#[cfg(target_os = "linux")]
+const PEER_SILENT_SECONDS_MAX: u64 = 30;
+
 /// The window is set before the handshake, which is where its scale is agreed on.
 async fn connect(address: SocketAddr, window: u32) -> std::io::Result<TcpStream> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
@@ -224,9 +228,29 @@ async fn connect(address: SocketAddr, window: u32) -> std::io::Result<TcpStream>
     socket.connect(address).await
 }
 
-/// Small messages leave at once; a vanished peer is noticed within half a minute. Neither is worth failing for.
+/// Small messages leave at once; a vanished peer is noticed within half a minute, whether or not something was sent to it (the system
+/// itself would try for a quarter of an hour). Neither is worth failing for.
 fn settle(stream: &TcpStream) {
     let _ = stream.set_nodelay(true);
     let keepalive = socket2::TcpKeepalive::new().with_time(Duration::from_secs(10)).with_interval(Duration::from_secs(5)).with_retries(3);
-    let _ = socket2::SockRef::from(stream).set_tcp_keepalive(&keepalive);
+    let socket = socket2::SockRef::from(stream);
+    let _ = socket.set_tcp_keepalive(&keepalive);
+    #[cfg(target_os = "linux")]
+    let _ = socket.set_tcp_user_timeout(Some(Duration::from_secs(PEER_SILENT_SECONDS_MAX)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn e14_what_is_sent_into_a_dead_path_fails_within_half_a_minute() {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let stream = connect(listener.local_addr().unwrap(), RECEIVE_WINDOW_BYTES).await.unwrap();
+        settle(&stream);
+        let socket = socket2::SockRef::from(&stream);
+        assert_eq!(socket.tcp_user_timeout().unwrap(), Some(Duration::from_secs(30)));
+        assert!(socket.keepalive().unwrap());
+    }
 }

@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
+use tokio::time::Instant;
 
 /// Whose sessions to where: opaque names. Sessions of different keys never mix.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -78,6 +79,7 @@ struct Idle {
     session: Box<dyn Session>,
     target: Target,
     slot: Slot,
+    since: Instant,
     expiry: AbortHandle,
 }
 
@@ -108,6 +110,8 @@ pub struct Lease {
     pub session: Box<dyn Session>,
     /// It has served before: its link may have died since.
     pub reused: bool,
+    /// How long it lay idle before this.
+    pub idle: Duration,
     target: Target,
     generation: u64,
     slot: Slot,
@@ -145,8 +149,8 @@ impl Pool {
                     let generation = place.generation;
                     drop(places);
                     close_all(unfit);
-                    let Idle { session, target, slot, .. } = idle;
-                    return Ok(Lease { session, reused: true, target, generation, slot });
+                    let Idle { session, target, slot, since, .. } = idle;
+                    return Ok(Lease { session, reused: true, idle: since.elapsed(), target, generation, slot });
                 }
                 unfit.push(idle);
             }
@@ -168,7 +172,7 @@ impl Pool {
         let target = target.clone();
         tokio::spawn(async move {
             let connected = engine.connect(&target).await;
-            let lease = connected.map(|session| Lease { session, reused: false, target, generation, slot });
+            let lease = connected.map(|session| Lease { session, reused: false, idle: Duration::ZERO, target, generation, slot });
             // Nobody waits any more: it has served nobody, so it needs no reset.
             if let Err(Ok(lease)) = sender.send(lease) {
                 lease.keep_idle();
@@ -287,6 +291,6 @@ impl Lease {
             }
         })
         .abort_handle();
-        place.idle.push(Idle { id, session, target, slot, expiry });
+        place.idle.push(Idle { id, session, target, slot, since: Instant::now(), expiry });
     }
 }

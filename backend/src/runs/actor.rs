@@ -4,14 +4,15 @@
 //! Start at [`Actor::work`].
 
 use super::RunsConfig;
-use super::drive::{Driven, Patience, drive};
+use super::drive::{Driven, Patience, Reach, drive};
 use super::mailbox::Order;
 use super::paginate::{FIRST_BYTES, Paginator};
 use super::run::Run;
-use super::seat::{Health, Seat, Seats};
+use super::seat::{Health, Seat, Seats, alive};
 use super::shelf::{CutCell, write_problem};
 use super::state::{self, Ending, Standing, cancelled, count, internal};
-use crate::engine::{Bound, CancelHandle, EngineError, Fate, Param, Started};
+use crate::engine::notices::Heard;
+use crate::engine::{Bound, EngineError, Fate, Param, Started};
 use arrow_schema::SchemaRef;
 use bytes::Bytes;
 use shared::limits::{COLUMNS_MAX, FETCH_BYTES_MAX};
@@ -48,7 +49,7 @@ struct Reading<'a> {
     run: &'a Arc<Run>,
     config: &'a RunsConfig,
     seat: Seat,
-    handle: Arc<dyn CancelHandle>,
+    reach: Reach,
     pages: Paginator,
     /// The engine has more rows.
     more: bool,
@@ -103,20 +104,21 @@ impl Actor {
         loop {
             if seat.replaced {
                 seat.replaced = false;
-                self.run.update(|standing| standing.hear(vec![lost_session()]));
+                self.run.update(|standing| standing.hear(lost_session().into()));
             }
             let pages = Paginator::new(self.run.standing().page_rows as usize);
             let bound = Bound { rows: pages.page_rows(), bytes: FIRST_BYTES };
-            let handle = seat.lease.session.cancel_handle();
+            let reach = Reach::of(seat.lease.session.as_ref());
             seat.opens = self.opens && !seat.is_in_transaction();
-            let (opens, session) = (seat.opens, &mut seat.lease.session);
+            let (opens, rested, session) = (seat.opens, seat.rested, &mut seat.lease.session);
             let call = async {
+                alive(session.as_mut(), rested).await?;
                 match opens {
                     true => session.execute_in_transaction(&self.sql, &self.params, bound).await,
                     false => session.execute_with(&self.sql, &self.params, bound).await,
                 }
             };
-            let Driven { result, fit } = drive(call, &handle, &self.run.mailbox, &self.config, Patience::UntilStopped).await;
+            let Driven { result, fit } = drive(call, &reach, &self.run, &self.config, Patience::UntilStopped).await;
             let may_replace = !replaced && (seat.has_state || seat.lease.reused) && !self.run.mailbox.is_stopping();
             match result {
                 Some(Ok(started)) if fit => {
@@ -126,7 +128,7 @@ impl Actor {
                         self.run.update(|standing| standing.transaction = TransactionState::Open);
                     }
                     let (run, config) = (&self.run, self.config.as_ref());
-                    return Ok((Reading { run, config, seat, handle, pages, more: started.schema.is_some() }, started));
+                    return Ok((Reading { run, config, seat, reach, pages, more: started.schema.is_some() }, started));
                 }
                 Some(Err(error)) if error.fate == Fate::NotSent && may_replace => {
                     replaced = true;
@@ -220,7 +222,7 @@ impl Reading<'_> {
         while self.more && self.pages.missing() > 0 && !(is_first && fetched > 0) {
             let bytes = if is_first { FIRST_BYTES } else { FETCH_BYTES_MAX };
             let call = self.seat.lease.session.fetch(Bound { rows: self.pages.missing(), bytes });
-            let Driven { result, fit } = drive(call, &self.handle, &self.run.mailbox, self.config, Patience::UntilStopped).await;
+            let Driven { result, fit } = drive(call, &self.reach, self.run, self.config, Patience::UntilStopped).await;
             if fit {
                 hear(self.run, &mut self.seat);
             }
@@ -297,7 +299,7 @@ impl Reading<'_> {
 
     async fn end_statement(&mut self, patience: Patience) -> Result<Outcome, Unended> {
         let call = self.seat.lease.session.finish();
-        let Driven { result, fit } = drive(call, &self.handle, &self.run.mailbox, self.config, patience).await;
+        let Driven { result, fit } = drive(call, &self.reach, self.run, self.config, patience).await;
         if fit {
             hear(self.run, &mut self.seat);
         }
@@ -317,13 +319,13 @@ async fn without_own_begin(run: &Arc<Run>, config: &RunsConfig, seat: &mut Seat,
     if !(seat.opens && gave_nothing && outcome.in_transaction && outcome.health == Health::Fit) {
         return outcome;
     }
-    let handle = seat.lease.session.cancel_handle();
+    let reach = Reach::of(seat.lease.session.as_ref());
     let session = &mut seat.lease.session;
     let call = async {
         session.execute("ROLLBACK", Bound { rows: 1, bytes: FIRST_BYTES }).await?;
         session.finish().await
     };
-    let Driven { result, fit } = drive(call, &handle, &run.mailbox, config, Patience::GivingUp).await;
+    let Driven { result, fit } = drive(call, &reach, run, config, Patience::GivingUp).await;
     let is_idle = match result {
         Some(Ok(_)) => true,
         Some(Err(error)) => error.fate == Fate::Idle,
@@ -343,9 +345,11 @@ fn end(run: &Arc<Run>, ending: Ending, transaction: Option<TransactionState>) {
 }
 
 fn hear(run: &Arc<Run>, seat: &mut Seat) {
-    let notices = seat.lease.session.take_notices();
-    if !notices.is_empty() {
-        run.update(|standing| standing.hear(notices));
+    // First what is counted with it, where the session has such a place.
+    let heard = seat.lease.session.notices().map(|notices| notices.take()).unwrap_or_default();
+    let heard = if heard.is_empty() { Heard::from(seat.lease.session.take_notices()) } else { heard };
+    if !heard.is_empty() {
+        run.update(|standing| standing.hear(heard));
     }
 }
 
@@ -402,13 +406,13 @@ fn without_effect(mut ending: Ending, error: Option<&EngineError>) -> Ending {
     ending
 }
 
-fn lost_session() -> Notice {
-    Notice {
+fn lost_session() -> Vec<Notice> {
+    vec![Notice {
         severity: "WARNING".to_owned(),
         message: "This console's database session was lost, with its temporary tables, settings and open transaction; \
                   the statement ran in a new one"
             .to_owned(),
-    }
+    }]
 }
 
 fn columns(schema: &SchemaRef) -> Vec<ColumnInfo> {

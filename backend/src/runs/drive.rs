@@ -4,8 +4,9 @@
 //! way when this returns with a fit session, so that none can hit the next statement.
 
 use super::RunsConfig;
-use super::mailbox::Mailbox;
-use crate::engine::{CancelHandle, EngineError};
+use super::run::Run;
+use crate::engine::notices::{Heard, Notices};
+use crate::engine::{CancelHandle, EngineError, Session};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinSet;
@@ -32,13 +33,35 @@ pub(super) struct Driven<T> {
     pub fit: bool,
 }
 
+/// What stands outside a session's calls.
+pub(super) struct Reach {
+    /// Stops what runs.
+    pub handle: Arc<dyn CancelHandle>,
+    /// Hears what the database says meanwhile.
+    pub notices: Option<Notices>,
+}
+
+impl Reach {
+    pub fn of(session: &dyn Session) -> Self {
+        Self { handle: session.cancel_handle(), notices: session.notices() }
+    }
+
+    async fn heard(&self) -> Heard {
+        match &self.notices {
+            Some(notices) => notices.next().await,
+            None => std::future::pending().await,
+        }
+    }
+}
+
 pub(super) async fn drive<T>(
     call: impl Future<Output = Result<T, EngineError>>,
-    handle: &Arc<dyn CancelHandle>,
-    mailbox: &Mailbox,
+    reach: &Reach,
+    run: &Arc<Run>,
     config: &RunsConfig,
     patience: Patience,
 ) -> Driven<T> {
+    let mailbox = &run.mailbox;
     tokio::pin!(call);
     let mut cancels = JoinSet::new();
     let mut sent = 0;
@@ -55,7 +78,7 @@ pub(super) async fn drive<T>(
                 give_up_at = Some(Instant::now() + config.cancel_grace);
             }
             () = until(next_cancel), if next_cancel.is_some() => {
-                let handle = handle.clone();
+                let handle = reach.handle.clone();
                 cancels.spawn(async move {
                     if let Err(error) = handle.cancel().await {
                         tracing::warn!(%error, "a cancel request failed");
@@ -68,6 +91,7 @@ pub(super) async fn drive<T>(
                 tracing::warn!("a statement did not stop within the grace; its session is closed");
                 return Driven { result: None, fit: false };
             }
+            heard = reach.heard() => run.update(|standing| standing.hear(heard)),
         }
     };
     Driven { result: Some(result), fit: settle(cancels, config.cancel_grace).await }

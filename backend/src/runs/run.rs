@@ -95,7 +95,7 @@ impl Run {
     }
 
     pub fn status(&self) -> RunStatus {
-        self.standing.borrow().status(&self.id, Instant::now())
+        RunStatus { token: self.token.clone(), ..self.standing.borrow().status(&self.id, Instant::now()) }
     }
 
     /// Somebody uses the run.

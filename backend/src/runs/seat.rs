@@ -7,12 +7,14 @@ use super::registry::Registry;
 use super::state::{Ending, count};
 use crate::access::Principal;
 use crate::engine::pool::{Choice, Lease, Pool, PoolError, PoolKey, Purpose};
-use crate::engine::{Engine, Target};
+use crate::engine::{Engine, EngineError, Fate, Session, Target};
 use shared::ids::ConnectionId;
+use shared::limits::{SESSION_ANSWER_SECONDS_MAX, SESSION_CHECK_SECONDS};
 use shared::problem::{ErrorCode, Problem};
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 use tokio::sync::{Mutex, OwnedMutexGuard};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 /// Where seats come from, for one run.
 pub(super) struct Seats {
@@ -35,6 +37,8 @@ pub(super) struct Seat {
     pub replaced: bool,
     /// This run opens a transaction in it.
     pub opens: bool,
+    /// How long the session had rested.
+    pub rested: Duration,
 }
 
 /// Whether the session may be used again.
@@ -51,7 +55,8 @@ impl Seats {
     pub async fn take(&self) -> Result<Seat, Ending> {
         let Some(desk) = &self.desk else {
             let lease = self.lease(Choice::Any).await.map_err(Ending::rejected)?;
-            return Ok(Seat { lease, desk: None, has_state: false, replaced: false, opens: false });
+            let rested = lease.idle;
+            return Ok(Seat { lease, desk: None, has_state: false, replaced: false, opens: false, rested });
         };
         let mut desk = desk.clone().lock_owned().await;
         if desk.closed {
@@ -61,14 +66,16 @@ impl Seats {
             // Until the seat is left in order, the session counts as lost.
             desk.lost = true;
             if lease.is_current() && lease.is_to(&self.target) {
-                return Ok(Seat { lease, desk: Some(desk), has_state: true, replaced: false, opens: false });
+                let rested = desk.left_at.map(|left_at| left_at.elapsed()).unwrap_or_default();
+                return Ok(Seat { lease, desk: Some(desk), has_state: true, replaced: false, opens: false, rested });
             }
             desk.in_transaction = false;
             lease.close().await;
         }
         let lease = self.lease(Choice::Any).await.map_err(Ending::rejected)?;
         let replaced = std::mem::replace(&mut desk.lost, true);
-        Ok(Seat { lease, desk: Some(desk), has_state: false, replaced, opens: false })
+        let rested = lease.idle;
+        Ok(Seat { lease, desk: Some(desk), has_state: false, replaced, opens: false, rested })
     }
 
     /// A new session in the place of one that had died before anything was sent.
@@ -88,7 +95,7 @@ impl Seats {
             }
         }
         let lease = self.lease(Choice::Fresh).await?;
-        Ok(Seat { lease, desk, has_state: false, replaced: replaced || has_state, opens: false })
+        Ok(Seat { lease, desk, has_state: false, replaced: replaced || has_state, opens: false, rested: Duration::ZERO })
     }
 
     async fn lease(&self, choice: Choice) -> Result<Lease, Problem> {
@@ -136,6 +143,22 @@ impl Seat {
             }
             (None, Health::Fit) => lease.give_back().await,
             (None, Health::Broken) => drop(lease),
+        }
+    }
+}
+
+/// A session that has rested is there still; one that does not answer is gone, and nothing was sent to it.
+pub(super) async fn alive(session: &mut dyn Session, rested: Duration) -> Result<(), EngineError> {
+    if rested < Duration::from_secs(SESSION_CHECK_SECONDS) {
+        return Ok(());
+    }
+    let within = Duration::from_secs(SESSION_ANSWER_SECONDS_MAX);
+    match timeout(within, session.check()).await {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(error)) => Err(EngineError { fate: Fate::NotSent, ..error }),
+        Err(_) => {
+            let sentence = format!("The database has not answered within {} seconds; the statement was not sent", within.as_secs());
+            Err(EngineError::not_sent(ErrorCode::ConnectionLost, sentence))
         }
     }
 }

@@ -3,8 +3,9 @@
 //! Invariant: a final state never changes; `rows_ready` and `pages_ready` only grow.
 //! Start at [`Standing`].
 
+use crate::engine::notices::Heard;
 use shared::ids::RunId;
-use shared::limits::NOTICES_MAX;
+use shared::limits::{NOTICE_BYTES_MAX, NOTICES_MAX};
 use shared::problem::{ErrorCode, Problem};
 use shared::wire::run::{ColumnInfo, Notice, RunState, RunStatus, TransactionState};
 use std::sync::Arc;
@@ -35,6 +36,9 @@ pub(super) struct Standing {
     pub total_rows: Option<u64>,
     pub rows_affected: Option<u64>,
     pub notices: Arc<Vec<Notice>>,
+    notice_bytes: usize,
+    /// Notices for which there was no room.
+    left_off: u64,
     pub problem: Option<Problem>,
     pub reading_to_end: bool,
     /// What the session has open: before the statement, and once it has ended after it.
@@ -57,6 +61,8 @@ impl Standing {
             total_rows: None,
             rows_affected: None,
             notices: Arc::default(),
+            notice_bytes: 0,
+            left_off: 0,
             problem: None,
             reading_to_end: false,
             transaction: TransactionState::None,
@@ -96,6 +102,7 @@ impl Standing {
         self.failed_at_start = self.executing && (is_refusal || (self.pages_ready == 0 && self.state != RunState::Done));
         self.executing = false;
         self.reading_to_end = false;
+        self.close_notices();
         self.rest(now);
     }
 
@@ -113,17 +120,26 @@ impl Standing {
     }
 
     /// What the database said, as far as there is room for it.
-    pub fn hear(&mut self, more: Vec<Notice>) {
-        if more.is_empty() {
-            return;
-        }
+    pub fn hear(&mut self, more: Heard) {
         let notices = Arc::make_mut(&mut self.notices);
-        let room = NOTICES_MAX.saturating_sub(notices.len());
-        let left_off = more.len() > room;
-        notices.extend(more.into_iter().take(room));
-        if left_off && notices.len() == NOTICES_MAX {
-            let message = format!("Sheaf keeps the first {NOTICES_MAX} messages of a statement; the further ones are left off");
-            notices.push(Notice { severity: "WARNING".to_owned(), message });
+        for notice in more.notices {
+            self.notice_bytes = self.notice_bytes.saturating_add(notice.severity.len() + notice.message.len());
+            if self.left_off > 0 || notices.len() >= NOTICES_MAX || self.notice_bytes > NOTICE_BYTES_MAX {
+                self.left_off += 1;
+            } else {
+                notices.push(notice);
+            }
+        }
+        self.left_off += more.left_off;
+    }
+
+    /// Says how many were left off, once it is known.
+    fn close_notices(&mut self) {
+        if self.left_off > 0 {
+            let (kept, left_off) = (self.notices.len() as u64, std::mem::take(&mut self.left_off));
+            let kept = count(kept, "message of a statement was", "messages of a statement were");
+            let message = format!("The first {kept} kept; {} left off", count(left_off, "further one is", "further ones are"));
+            Arc::make_mut(&mut self.notices).push(Notice { severity: "WARNING".to_owned(), message });
         }
     }
 
@@ -142,6 +158,7 @@ impl Standing {
             problem: self.problem.clone(),
             reading_to_end: self.reading_to_end,
             transaction: self.transaction,
+            token: None,
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Invariant: each is a task of its own, so that a caller who vanishes leaves no call half way.
 
-use super::seat::Seats;
+use super::seat::{Seats, alive};
 use crate::engine::pool::{Choice, Purpose};
 use crate::engine::{Engine, Fate, Target};
 use sha2::{Digest as _, Sha256};
@@ -15,7 +15,11 @@ pub(super) async fn catalog(seats: Seats, known: KnownSchemas) -> Result<Catalog
     let mut choice = Choice::Any;
     loop {
         let mut lease = seats.lease_for(Purpose::Catalog, choice).await?;
-        match lease.session.catalog_since(&known).await {
+        let read = match alive(lease.session.as_mut(), lease.idle).await {
+            Ok(()) => lease.session.catalog_since(&known).await,
+            Err(error) => Err(error),
+        };
+        match read {
             Ok(catalog) => {
                 tokio::spawn(lease.give_back());
                 return Ok(settle(catalog, &known));

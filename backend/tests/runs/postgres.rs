@@ -5,7 +5,7 @@ use backend::engine::Target;
 use shared::ids::ConnectionId;
 use shared::problem::ErrorCode;
 use shared::wire::connection::{ConnectionFields, EngineKind};
-use shared::wire::run::{RunState, TransactionState};
+use shared::wire::run::{Notice, RunState, TransactionState};
 use std::time::Duration;
 use testing::postgres::{Cluster, clusters};
 use testing::relay::Relay;
@@ -52,7 +52,10 @@ async fn the_life_of_results_on_a_real_server() {
         a_transaction_is_the_consoles_own(cluster).await;
         a_refused_commit_says_that_nothing_is_open_any_more(cluster).await;
         a_cut_link_leaves_what_was_read(cluster).await;
+        e05_notices_are_told_while_the_statement_runs(cluster).await;
+        e18_the_rest_of_a_result_is_that_of_the_run_on_the_screen(cluster).await;
         a_shutdown_leaves_nothing_on_the_server(cluster).await;
+        e14_a_dead_path_is_found_out_before_a_statement_is_sent_into_it(cluster).await;
     }
 }
 
@@ -210,6 +213,83 @@ async fn a_cut_link_leaves_what_was_read(cluster: &'static Cluster) {
     assert_eq!(house.page(&id, 1).await.unwrap(), page1);
     assert_eq!(read(&page1).num_rows(), 1000);
     // The server is there again, by another way: the console goes on in a new session.
+    house.target.fields.port = Some(cluster.port);
+    let next = house.run("select 1", Some("k")).await.unwrap();
+    assert_eq!((next.status.state, next.status.notices.len()), (RunState::Done, 1));
+    house.runs.shut_down().await;
+    until_server_side(cluster, |(all, _)| all == 0).await;
+}
+
+async fn e05_notices_are_told_while_the_statement_runs(cluster: &'static Cluster) {
+    let house = at(cluster.port);
+    // The second notice waits for a lock that the first one's hearer gives up.
+    house.run("select pg_advisory_lock(5)", Some("holder")).await.unwrap();
+    let block = "do $$ begin raise notice 'n=1'; perform pg_advisory_lock(5); raise notice 'n=2'; end $$";
+    let (done, ()) = tokio::join!(house.run(block, Some("k")), async {
+        let heard = house.until(|status| !status.notices.is_empty()).await;
+        assert_eq!((heard.state, heard.notices[0].message.as_str(), heard.notices.len()), (RunState::Running, "n=1", 1));
+        house.run("select pg_advisory_unlock(5)", Some("holder")).await.unwrap();
+    });
+    let said = |notices: &[Notice]| notices.iter().map(|notice| format!("{}: {}", notice.severity, notice.message)).collect::<Vec<_>>();
+    assert_eq!(said(&done.unwrap().status.notices), ["NOTICE: n=1", "NOTICE: n=2"]);
+    // Far more than are kept: the first ones, and how many more there were.
+    let flood = house.run("do $$ begin for i in 1..5000 loop raise notice 'n=%', i; end loop; end $$", Some("k")).await.unwrap();
+    let notices = flood.status.notices;
+    assert_eq!((notices.len(), notices[999].message.as_str()), (1001, "n=1000"));
+    assert_eq!(notices[1000].message, "The first 1000 messages of a statement were kept; 4000 further ones are left off");
+    // What another session notifies comes with the next answer.
+    house.run("listen news", Some("k")).await.unwrap();
+    house.run("notify news, 'it is out'", Some("holder")).await.unwrap();
+    let next = house.run("select 1", Some("k")).await.unwrap();
+    assert_eq!(said(&next.status.notices), ["NOTIFICATION: news: it is out"]);
+    house.runs.shut_down().await;
+}
+
+async fn e18_the_rest_of_a_result_is_that_of_the_run_on_the_screen(cluster: &'static Cluster) {
+    let house = at(cluster.port);
+    cluster.psql("postgres", "drop sequence if exists e18; create sequence e18");
+    let sql = "select nextval('e18') as made, n from generate_series(1, $1::int) n where n <= $1::int";
+    let id = house.run_with(sql, serde_json::json!([3500]), Some("k")).await.unwrap().status.id;
+    house.runs.read_to_end(&house.grant, &id).unwrap();
+    let whole = house.until(|status| status.id == id && status.state.is_final()).await;
+    assert_eq!((whole.state, whole.total_rows), (RunState::Done, Some(3500)));
+    for _ in 0..2 {
+        let last = house.page(&id, 3).await.unwrap();
+        assert_eq!((cell(&last, 499, 0), cell(&last, 499, 1)), ("3500".to_owned(), "3500".to_owned()));
+    }
+    assert_eq!(cluster.psql("postgres", "select last_value from e18").trim(), "3500", "each row was made once");
+    house.runs.shut_down().await;
+}
+
+async fn e14_a_dead_path_is_found_out_before_a_statement_is_sent_into_it(cluster: &'static Cluster) {
+    let relay = Relay::start(cluster.port, Duration::ZERO).await;
+    let house = at(relay.port);
+    house.run("begin", Some("open")).await.unwrap();
+    house.run("create temp table kept (a int)", Some("k")).await.unwrap();
+    house.run("select 1", None).await.unwrap();
+    let (sleeping, ()) = tokio::join!(house.run("select pg_sleep(600)", Some("busy")), async {
+        until_server_side(cluster, |(_, busy)| busy > 1).await;
+        let running = house.until(|status| status.state == RunState::Running).await;
+        // From here on nothing comes through, nothing is closed, and only the clock goes on.
+        relay.stall();
+        tokio::time::pause();
+        house.runs.cancel(&house.grant, &running.id).unwrap();
+    });
+    let problem = sleeping.unwrap_err();
+    assert!(problem.message.contains("did not stop the statement in time"), "{problem:?}");
+    tokio::time::advance(Duration::from_secs(60)).await;
+    let lost = house.run("select 1", Some("open")).await.unwrap_err();
+    assert!(lost.message.contains("open transaction") && lost.message.contains("not sent"), "{lost:?}");
+    for console in [Some("k"), None] {
+        let begun = tokio::time::Instant::now();
+        let problem = house.run("select 1", console).await.unwrap_err();
+        assert_eq!(problem.code, ErrorCode::ConnectFailed, "{problem:?}");
+        assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+    }
+    tokio::time::resume();
+    relay.cut();
+    // The path is there again: the next statement runs, and says what was lost.
+    let mut house = house;
     house.target.fields.port = Some(cluster.port);
     let next = house.run("select 1", Some("k")).await.unwrap();
     assert_eq!((next.status.state, next.status.notices.len()), (RunState::Done, 1));

@@ -45,6 +45,7 @@ pub fn follow(w: Workbench) {
                 console.text.track();
                 console.title.track();
                 console.connection.track();
+                console.mode.track();
             }
         });
         w.consoles.active.track();
@@ -167,6 +168,7 @@ fn take_in(w: Workbench, console: Console, theirs: Kept, text: String) {
             console.kept.set_value(Some(text));
             console.title.set(theirs.title);
             console.connection.set(theirs.connection);
+            console.mode.set(theirs.mode);
             console.text.set(theirs.text);
         }
         Merge::Fork => {

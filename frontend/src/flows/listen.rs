@@ -1,6 +1,6 @@
 //! The event stream of this window: news of its runs, and the sign that the server lives.
 
-use super::run::say_end;
+use super::run::{say_end, say_notices};
 use super::{browse, tabs};
 use crate::api;
 use crate::state::Workbench;
@@ -79,6 +79,9 @@ pub fn closed(w: Workbench, id: &RunId, problem: &Problem) {
 
 /// Takes one status in, from the stream or from an answer.
 pub fn take_in(w: Workbench, news: RunStatus) {
+    if let Some((console, unheard)) = w.runs.unheard(&news) {
+        say_notices(console, &unheard);
+    }
     if let Some((console, _, news)) = w.runs.apply(news) {
         if console.slot.newest.with_value(|newest| newest.as_ref() == Some(&news.id)) {
             console.slot.transaction.set(news.transaction);

@@ -24,7 +24,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use tell::{say, say_end};
+pub use tell::{say, say_end, say_notices};
 
 /// A statement that has answered by then never says that it runs: less than this is seen as at once.
 const SHOW_AFTER: Duration = Duration::from_millis(100);
@@ -215,6 +215,7 @@ async fn one(w: Workbench, console: Console, connection: &ConnectionId, sent: Se
     let started_ms = now_ms();
     let part = sent.part.is_of_script().then_some((sent.part.number, sent.part.of));
     let range = (sent.range.start, sent.range.end);
+    w.runs.expect(token.clone(), console);
     work(console, Running { token: token.clone(), range, started_ms, cancelling: false, part });
     let request = StartRun {
         connection: connection.clone(),
@@ -223,13 +224,14 @@ async fn one(w: Workbench, console: Console, connection: &ConnectionId, sent: Se
         params,
         page_rows: None,
         window: Some(w.window.get_value()),
-        token: Some(token),
+        token: Some(token.clone()),
+        transaction: console.mode.get_untracked(),
     };
     let answer = api::start_run(&request).await;
     console.slot.elapsed_ms.set(Some(now_ms() - started_ms));
     match answer {
         Ok(answer) => {
-            succeeded(w, console, connection, &sent, answer).await;
+            succeeded(w, console, connection, (&sent, &token), answer).await;
             Ok(())
         }
         Err(problem) => {
@@ -241,11 +243,11 @@ async fn one(w: Workbench, console: Console, connection: &ConnectionId, sent: Se
     }
 }
 
-async fn succeeded(w: Workbench, console: Console, connection: &ConnectionId, sent: &Sent, answer: RunAnswer) {
+async fn succeeded(w: Workbench, console: Console, connection: &ConnectionId, (sent, token): (&Sent, &str), answer: RunAnswer) {
     let (id, mut told, what, has_rows) = match answer {
         RunAnswer::Rows { id, page_rows, state, total_rows, batch, told } => {
             let status = ArcRwSignal::new(first_status(id.clone(), state, page_rows, total_rows, &batch));
-            w.runs.add(id.clone(), status.clone(), console);
+            w.runs.add(id.clone(), token, status.clone(), console);
             let (connection, sql) = (connection.clone(), sent.sql().into());
             let shown = Shown { id: id.clone(), connection, page_rows, first_page: batch.into(), status: status.clone(), sql };
             // Before its rows: whoever looks at them sees whose they are.
@@ -271,7 +273,6 @@ async fn succeeded(w: Workbench, console: Console, connection: &ConnectionId, se
     if !told.is_all
         && let Ok(status) = api::run_status(&id).await
     {
-        tell::notices(console, &status.notices);
         told.elapsed_ms = Some(status.elapsed_ms);
         told.transaction = Some(status.transaction);
         listen::take_in(w, status);

@@ -87,6 +87,7 @@ mod tests {
             problem: None,
             reading_to_end: false,
             transaction: TransactionState::None,
+            token: None,
         }
     }
 

@@ -13,6 +13,7 @@ use crate::ui::icon::{Glyph, Icon};
 use leptos::prelude::*;
 use shared::ids::ConnectionId;
 use shared::wire::connection::Connection;
+use shared::wire::run::TransactionMode;
 use wasm_bindgen::JsCast;
 
 /// The bar.
@@ -86,6 +87,21 @@ pub fn Toolbar(
             <Show when=read_only>
                 <span class="badge" title="The database refuses writes on this connection"><Icon glyph=Glyph::Lock />"Read-only"</span>
             </Show>
+            <Show when=move || !read_only()>
+                <span class="select mode-select" class:by-hand=move || console.mode.get() == TransactionMode::Manual>
+                    <select
+                        class="field"
+                        aria-label="Transactions"
+                        title="When what the statements of this console change is kept"
+                        on:change=move |event| console.mode.set(mode_of(&event_target_value(&event)))
+                        prop:value=move || word_of(console.mode.get())
+                    >
+                        <option value="auto" selected=move || console.mode.get() == TransactionMode::Auto>"Auto-commit"</option>
+                        <option value="manual" selected=move || console.mode.get() == TransactionMode::Manual>"Manual commit"</option>
+                    </select>
+                    <Icon glyph=Glyph::Down />
+                </span>
+            </Show>
             <Show when=move || transaction().is_open()>
                 <span class="badge" class:warning=move || transaction() == Transaction::Open class:danger=move || transaction() == Transaction::Failed>
                     {move || words::transaction(transaction())}
@@ -101,6 +117,17 @@ pub fn Toolbar(
                 <HalfButton half=Half::Result title="Rows" />
             </div>
         </div>
+    }
+}
+
+fn mode_of(word: &str) -> TransactionMode {
+    if word == "manual" { TransactionMode::Manual } else { TransactionMode::Auto }
+}
+
+fn word_of(mode: TransactionMode) -> &'static str {
+    match mode {
+        TransactionMode::Auto => "auto",
+        TransactionMode::Manual => "manual",
     }
 }
 

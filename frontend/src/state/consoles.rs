@@ -10,6 +10,7 @@ use crate::api::names;
 use leptos::prelude::*;
 use serde::{Deserialize, Serialize};
 use shared::ids::{ConnectionId, SessionId};
+use shared::wire::run::TransactionMode;
 use std::sync::Arc;
 
 /// Begins the key of every kept console.
@@ -26,6 +27,8 @@ pub struct Console {
     pub text: RwSignal<String>,
     /// Where it runs.
     pub connection: RwSignal<Option<ConnectionId>>,
+    /// When what its statements change is kept.
+    pub mode: RwSignal<TransactionMode>,
     /// What runs and what is shown.
     pub slot: RunSlot,
     /// What was said.
@@ -79,6 +82,7 @@ impl Console {
             title: RwSignal::new(kept.title),
             text: RwSignal::new(kept.text),
             connection: RwSignal::new(kept.connection),
+            mode: RwSignal::new(kept.mode),
             slot: RunSlot::new(),
             messages: Messages::new(),
             kept: StoredValue::new(None),
@@ -106,7 +110,7 @@ impl Console {
 
     /// What storage should hold.
     pub fn to_keep(self, made: u64) -> Kept {
-        Kept { title: self.title.get_untracked(), text: self.text.get_untracked(), connection: self.connection.get_untracked(), made }
+        Kept { title: self.title.get_untracked(), text: self.text.get_untracked(), connection: self.connection.get_untracked(), mode: self.mode.get_untracked(), made }
     }
 }
 
@@ -119,6 +123,9 @@ pub struct Kept {
     pub text: String,
     /// Where it runs.
     pub connection: Option<ConnectionId>,
+    /// When what its statements change is kept.
+    #[serde(default)]
+    pub mode: TransactionMode,
     /// Its place among the tabs.
     #[serde(default)]
     pub made: u64,
@@ -162,7 +169,7 @@ impl Consoles {
 
     /// Adds one at the end and shows it.
     pub fn open(self, title: String, text: String, connection: Option<ConnectionId>) -> Console {
-        let console = self.add(names::fresh().into(), Kept { title, text, connection, made: 0 });
+        let console = self.add(names::fresh().into(), Kept { title, text, connection, ..Kept::default() });
         self.active.set(Some(console.name()));
         console
     }

@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use shared::ids::{ConnectionId, RunId};
 use shared::problem::Problem;
 pub use shared::wire::run::TransactionState as Transaction;
-use shared::wire::run::{ColumnInfo, RunState, RunStatus};
+use shared::wire::run::{ColumnInfo, Notice, RunState, RunStatus};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -235,20 +235,56 @@ impl Default for RunSlot {
     }
 }
 
-/// Runs whose rows are shown somewhere, for the event stream to find.
+/// Runs of which the event stream has something to tell: those whose rows are shown, and those just started.
 #[derive(Clone, Copy)]
 pub struct OpenRuns {
     all: StoredValue<HashMap<RunId, (ArcRwSignal<RunStatus>, Console)>>,
+    started: StoredValue<HashMap<String, Started>>,
+}
+
+/// A run by the name it was started with.
+#[derive(Clone)]
+struct Started {
+    console: Console,
+    /// Its rows are shown.
+    shown: Option<RunId>,
+    /// Notices of it that are told.
+    told: usize,
 }
 
 impl OpenRuns {
     /// None.
     pub fn new() -> Self {
-        Self { all: StoredValue::new(HashMap::new()) }
+        Self { all: StoredValue::new(HashMap::new()), started: StoredValue::new(HashMap::new()) }
+    }
+
+    /// A run is being started in a console. News of the one before may still come until now.
+    pub fn expect(self, token: String, console: Console) {
+        self.started.update_value(|started| {
+            started.retain(|_, one| one.shown.is_some() || one.console.name() != console.name());
+            started.insert(token, Started { console, shown: None, told: 0 });
+        });
+    }
+
+    /// What a run's status says that was not told yet.
+    pub fn unheard(self, news: &RunStatus) -> Option<(Console, Vec<Notice>)> {
+        let token = news.token.as_ref()?;
+        let unheard = self.started.try_update_value(|started| {
+            let one = started.get_mut(token)?;
+            let unheard = news.notices.get(one.told..).unwrap_or_default().to_vec();
+            one.told = one.told.max(news.notices.len());
+            Some((one.console, unheard))
+        });
+        unheard.flatten().filter(|(_, notices)| !notices.is_empty())
     }
 
     /// From now on, news of `id` go to `status`.
-    pub fn add(self, id: RunId, status: ArcRwSignal<RunStatus>, console: Console) {
+    pub fn add(self, id: RunId, token: &str, status: ArcRwSignal<RunStatus>, console: Console) {
+        self.started.update_value(|started| {
+            if let Some(one) = started.get_mut(token) {
+                one.shown = Some(id.clone());
+            }
+        });
         self.all.update_value(|all| {
             all.insert(id, (status, console));
         });
@@ -256,6 +292,7 @@ impl OpenRuns {
 
     /// Its rows are no longer shown.
     pub fn remove(self, id: &RunId) {
+        self.started.update_value(|started| started.retain(|_, one| one.shown.as_ref() != Some(id)));
         self.all.update_value(|all| {
             all.remove(id);
         });
@@ -319,6 +356,7 @@ pub fn first_status(id: RunId, state: RunState, page_rows: u32, total_rows: Opti
         problem: None,
         reading_to_end: false,
         transaction: Transaction::None,
+        token: None,
     }
 }
 
@@ -341,6 +379,7 @@ mod tests {
             problem: None,
             reading_to_end: false,
             transaction: Transaction::None,
+            token: None,
         }
     }
 

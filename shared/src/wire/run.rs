@@ -150,6 +150,9 @@ pub struct RunStatus {
     /// What the session has open after this statement; while it runs, what it had before.
     #[serde(default)]
     pub transaction: TransactionState,
+    /// The client's own name for the start, so that news of a run are known before the answer tells its id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token: Option<String>,
 }
 
 /// One message of the database.

@@ -256,12 +256,21 @@ impl Session for MysqlSession {
         Ok(Finished { rows_affected: told.then_some(done.affected), in_transaction: self.in_transaction })
     }
 
+    async fn check(&mut self) -> Result<(), EngineError> {
+        self.expect_idle().await?;
+        self.ask_for_state().await
+    }
+
     fn in_transaction(&self) -> Option<bool> {
         Some(self.in_transaction)
     }
 
+    fn notices(&self) -> Option<Notices> {
+        Some(self.notices.clone())
+    }
+
     fn take_notices(&mut self) -> Vec<Notice> {
-        self.notices.take()
+        self.notices.take().notices
     }
 
     fn cancel_handle(&self) -> Arc<dyn CancelHandle> {

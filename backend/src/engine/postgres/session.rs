@@ -426,6 +426,12 @@ impl Session for PostgresSession {
         }
     }
 
+    async fn check(&mut self) -> Result<(), EngineError> {
+        self.expect_idle().await?;
+        frontend::sync(&mut self.wire.output);
+        self.ask(1, &mut |_, _| {}).await
+    }
+
     fn in_transaction(&self) -> Option<bool> {
         Some(self.block != Block::Idle)
     }
@@ -434,8 +440,12 @@ impl Session for PostgresSession {
         self.block == Block::Failed
     }
 
+    fn notices(&self) -> Option<Notices> {
+        Some(self.notices.clone())
+    }
+
     fn take_notices(&mut self) -> Vec<Notice> {
-        self.notices.take()
+        self.notices.take().notices
     }
 
     fn cancel_handle(&self) -> Arc<dyn CancelHandle> {

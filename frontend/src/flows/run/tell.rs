@@ -46,7 +46,7 @@ pub(super) fn further_words(problem: &Problem) -> Vec<String> {
 }
 
 /// What the database said beside a result.
-pub(super) fn notices(console: Console, notices: &[Notice]) {
+pub fn say_notices(console: Console, notices: &[Notice]) {
     for notice in notices {
         say(console, Kind::Notice, &format!("{}: {}", notice.severity, notice.message), None);
     }

@@ -50,7 +50,7 @@ impl MysqlSession {
     }
 
     /// A refusal does not tell whether a transaction is open still: a deadlock ends it, most others don't. An answer to nothing does.
-    async fn ask_for_state(&mut self) -> Result<(), EngineError> {
+    pub(super) async fn ask_for_state(&mut self) -> Result<(), EngineError> {
         self.wire.write_command(COM_PING, &[]);
         self.send().await?;
         self.done().await.map(drop)

@@ -144,7 +144,7 @@ impl PostgresSession {
             // ParseComplete, BindComplete, NoData, ParameterDescription; data of a COPY that was refused.
             b'1' | b'2' | b'n' | b't' | b'd' | b'c' => Event::Other,
             b'N' | b'S' | b'A' => {
-                let (settings, notices) = (&mut self.settings, &mut self.notices);
+                let (settings, notices) = (&mut self.settings, &self.notices);
                 take_news(tag, body, settings, notices)?;
                 Event::Other
             }
@@ -251,7 +251,7 @@ impl PostgresSession {
 }
 
 /// Settings, notices and notifications, which may come at any time.
-fn take_news(tag: u8, body: &[u8], settings: &mut HashMap<String, String>, notices: &mut Notices) -> Result<(), WireError> {
+fn take_news(tag: u8, body: &[u8], settings: &mut HashMap<String, String>, notices: &Notices) -> Result<(), WireError> {
     let mut reader = Reader::new(body);
     match tag {
         b'N' => notices.push(Fields::read(body).notice()),
