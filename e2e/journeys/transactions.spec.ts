@@ -1,0 +1,73 @@
+import { expect, test } from "./support/journey.ts";
+import { Postgres } from "./support/postgres.ts";
+
+test("transactions that end by hand: opened by the first statement, shown, and ended by the keyboard", async ({ workbench: w, page }) => {
+  const command = async (name: string) => {
+    await page.keyboard.press("Control+Shift+p");
+    await page.keyboard.type(name);
+    await page.keyboard.press("Enter");
+    await expect(page.getByRole("dialog")).toBeHidden();
+  };
+  const mode = page.getByRole("combobox", { name: "Transactions" });
+  await w.execute("CREATE TABLE by_hand(a)");
+  await expect(w.status).toContainText("Done");
+  await command("commit by hand");
+  await expect(mode).toHaveValue("manual");
+  await expect(w.status).not.toContainText("Transaction open");
+  await w.execute("SELECT nothing FROM by_hand");
+  await expect(w.status).toContainText("Failed");
+  await expect(w.status).not.toContainText("Transaction");
+  await w.execute("INSERT INTO by_hand VALUES (1)");
+  await expect(w.status).toContainText("Transaction open");
+  await command("roll the transaction back");
+  await expect(w.status).not.toContainText("Transaction open");
+  await w.execute("SELECT count(*) FROM by_hand");
+  await expect(w.cell(1, 1)).toHaveText("0");
+  await expect(w.status).toContainText("Transaction open");
+  await page.keyboard.press("Alt+w");
+  await expect(page.getByRole("dialog", { name: "Close console" })).toBeVisible();
+  await page.keyboard.press("Escape");
+  await command("commit the transaction");
+  await expect(w.status).not.toContainText("Transaction open");
+  // The mode is the console's own, and outlives a reload.
+  await page.keyboard.press("Alt+n");
+  await expect(page.getByRole("tabpanel").getByRole("combobox", { name: "Transactions" })).toHaveValue("auto");
+  await page.reload();
+  await page.keyboard.press("Alt+Comma");
+  await expect(page.getByRole("tabpanel").getByRole("combobox", { name: "Transactions" })).toHaveValue("manual");
+  await command("commit each statement");
+  await w.execute("DROP TABLE by_hand");
+  await expect(w.status).toContainText("Done");
+  await expect(w.status).not.toContainText("Transaction open");
+});
+
+test("e05 notices are shown while the statement runs, one after the other", async ({ workbench: w, page }) => {
+  const postgres = await Postgres.start();
+  try {
+    await page.getByRole("button", { name: "New connection" }).first().click();
+    const dialog = page.getByRole("dialog", { name: "Connection" });
+    await dialog.getByLabel("PostgreSQL").check({ force: true });
+    await dialog.getByLabel("Name", { exact: true }).fill("Notices");
+    await dialog.getByLabel("Host", { exact: true }).fill("127.0.0.1");
+    await dialog.getByLabel("Port", { exact: true }).fill(String(postgres.port));
+    await dialog.getByLabel("User", { exact: true }).fill(postgres.user);
+    await dialog.getByLabel("Password", { exact: true }).fill(postgres.password);
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await expect(dialog).toBeHidden();
+    await w.execute("SELECT pg_advisory_lock(5)");
+    await expect(w.status).toContainText("1 row");
+    await page.keyboard.press("Alt+n");
+    await w.execute("DO $$ BEGIN RAISE NOTICE 'n=1'; PERFORM pg_advisory_lock(5); RAISE NOTICE 'n=2'; END $$");
+    await expect(w.messages).toContainText("NOTICE: n=1");
+    await expect(w.messages).not.toContainText("n=2");
+    await expect(w.cancel).toBeVisible();
+    await page.keyboard.press("Alt+Comma");
+    await w.execute("SELECT pg_advisory_unlock(5)");
+    await page.keyboard.press("Alt+Period");
+    await expect(w.messages).toContainText("NOTICE: n=2");
+    await expect(w.messages).toContainText(/Done in/);
+    await expect(w.messages.getByText("NOTICE: n=1")).toHaveCount(1);
+  } finally {
+    await postgres.stop();
+  }
+});
