@@ -315,7 +315,8 @@ impl Reading<'_> {
 
 /// A transaction that was opened for a statement which then gave nothing holds nothing: it is not left to the person to be ended.
 async fn without_own_begin(run: &Arc<Run>, config: &RunsConfig, seat: &mut Seat, outcome: Outcome) -> Outcome {
-    let gave_nothing = matches!(outcome.ending.state, RunState::Rejected | RunState::Cancelled) && run.standing().pages_ready == 0;
+    // Nobody was answered: all there will be is the refusal.
+    let gave_nothing = matches!(outcome.ending.state, RunState::Rejected | RunState::Cancelled) && run.standing().executing;
     if !(seat.opens && gave_nothing && outcome.in_transaction && outcome.health == Health::Fit) {
         return outcome;
     }

@@ -72,7 +72,9 @@ async fn transactions_of_sqlite_end_by_hand() {
 async fn transactions_of_duckdb_end_by_hand() {
     let folder = tempfile::tempdir().unwrap();
     let mut fields = ConnectionFields::new("test", EngineKind::Duckdb);
-    fields.path = Some(folder.path().join("test.duckdb").to_str().unwrap().to_owned());
+    let path = folder.path().join("first.csv");
+    std::fs::write(&path, "a\n1\n").unwrap();
+    fields.path = Some(path.to_str().unwrap().to_owned());
     let house = house(Target { fields, password: None });
     house.run("create table kept (a int)", Some("k")).await.unwrap();
     assert_eq!(by_hand(&house, "insert into kept values (1)").await, OPEN);
