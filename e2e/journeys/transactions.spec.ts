@@ -33,6 +33,7 @@ test("transactions that end by hand: opened by the first statement, shown, and e
   await page.keyboard.press("Alt+n");
   await expect(page.getByRole("tabpanel").getByRole("combobox", { name: "Transactions" })).toHaveValue("auto");
   await page.reload();
+  await expect(w.editor).toBeVisible();
   await page.keyboard.press("Alt+Comma");
   await expect(page.getByRole("tabpanel").getByRole("combobox", { name: "Transactions" })).toHaveValue("manual");
   await command("commit each statement");

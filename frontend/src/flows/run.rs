@@ -61,7 +61,7 @@ fn run_each(w: Workbench, console: Console, connection: ConnectionId, text: Arc<
         let mut reason = None;
         for (at, (range, params)) in statements.into_iter().enumerate() {
             let part = Part { run, number: at + 1, of: score.of };
-            match one(w, console, &connection, Sent { text: text.clone(), range, part }, params).await {
+            match one(w, console, &connection, Sent { text: text.clone(), range, part, since_ms: started_ms }, params).await {
                 Ok(()) => score.done += 1,
                 Err(Ended { problem, cancelled }) => {
                     score.failed += usize::from(!cancelled);
@@ -87,6 +87,8 @@ struct Sent {
     /// Its place there, in bytes; empty for one that is no part of the console's text.
     range: Range<usize>,
     part: Part,
+    /// When the whole that it is part of began, in the page's clock.
+    since_ms: f64,
 }
 
 impl Sent {
@@ -128,7 +130,7 @@ pub async fn apart(w: Workbench, console: Console, sql: &'static str) -> bool {
 
 async fn apart_on(w: Workbench, console: Console, connection: &ConnectionId, sql: &'static str) -> bool {
     let part = Part { run: console.slot.begin_run(), number: 1, of: 1 };
-    let done = one(w, console, connection, Sent { text: sql.into(), range: 0..0, part }, Vec::new()).await;
+    let done = one(w, console, connection, Sent { text: sql.into(), range: 0..0, part, since_ms: now_ms() }, Vec::new()).await;
     rest(console);
     done.is_ok()
 }
@@ -216,7 +218,7 @@ async fn one(w: Workbench, console: Console, connection: &ConnectionId, sent: Se
     let part = sent.part.is_of_script().then_some((sent.part.number, sent.part.of));
     let range = (sent.range.start, sent.range.end);
     w.runs.expect(token.clone(), console);
-    work(console, Running { token: token.clone(), range, started_ms, cancelling: false, part });
+    work(console, Running { token: token.clone(), range, started_ms: sent.since_ms, cancelling: false, part });
     let request = StartRun {
         connection: connection.clone(),
         session: Some(console.session()),

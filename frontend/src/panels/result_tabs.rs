@@ -40,6 +40,8 @@ pub fn ResultTabs(
     Effect::new(move |_| {
         row.track();
         console.slot.tabs.track();
+        // What stands beside the tabs takes its room from them.
+        console.slot.outcome.track();
         let shown = console.slot.tab.get();
         request_animation_frame(move || {
             if let Some(shown) = shown {

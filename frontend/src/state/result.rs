@@ -42,7 +42,7 @@ pub struct Running {
     pub token: String,
     /// Its place in the text, in bytes.
     pub range: (usize, usize),
-    /// When it was sent, in the page's clock.
+    /// When it was sent, or the first of the script it is part of, in the page's clock.
     pub started_ms: f64,
     /// Cancel was asked.
     pub cancelling: bool,

@@ -83,8 +83,8 @@ fn Line(item: MenuItem, close: Callback<()>) -> impl IntoView {
                 run.run(());
             }
         >
-            {checked.map(|on| view! { <span class="menu-check" class:on=on aria-hidden="true"><Icon glyph=Glyph::Check /></span> })}
             <span class="menu-title">{title}</span>
+            {checked.map(|on| view! { <span class="menu-check" class:on=on aria-hidden="true"><Icon glyph=Glyph::Check /></span> })}
             {keys.map(|keys| view! { <span class="menu-keys" aria-hidden="true">{keys}</span> })}
         </button>
     }
