@@ -132,8 +132,13 @@ pub fn SqlEditor(
         shown.set_value(Some(session));
     });
     Effect::new(move |_| {
-        let (text, kind) = (text.get(), engine.get());
-        shown.with_value(|shown| shown.as_ref().map(|session| session.follow(&text, kind)));
+        let text = text.get();
+        shown.with_value(|shown| shown.as_ref().map(|session| session.follow_text(&text)));
+    });
+    // Apart: news of the connection are none of the text, which may be behind what was just typed.
+    Effect::new(move |_| {
+        let kind = engine.get();
+        shown.with_value(|shown| shown.as_ref().map(|session| session.follow_kind(kind)));
     });
     // `handle` in the two below: they must run again once the editor is there.
     Effect::new(move |_| {

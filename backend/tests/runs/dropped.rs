@@ -53,7 +53,7 @@ async fn own_row(house: &House, mark: &str, console: Option<&str>) -> String {
         match house.run_alone(&format!("SELECT '{mark}'"), console).await {
             Ok(begun) => {
                 let status = &begun.status;
-                assert!(!status.in_transaction && status.total_rows == Some(1), "{status:?}");
+                assert!(!status.transaction.is_open() && status.total_rows == Some(1), "{status:?}");
                 house.runs.close(&house.grant, &status.id).await.unwrap();
                 return cell(&begun.page0.unwrap(), 0, 0);
             }

@@ -6,6 +6,7 @@ use shared::ids::ConnectionId;
 use shared::problem::ErrorCode;
 use shared::wire::connection::{ConnectionFields, EngineKind};
 use shared::wire::run::{RunState, TransactionMode, TransactionState};
+use shared::wire::secrets::Secrets;
 use testing::mariadb::mariadb;
 use testing::postgres::{Cluster, clusters};
 
@@ -65,7 +66,7 @@ async fn transactions_of_sqlite_end_by_hand() {
     let path = folder.path().join("test.db");
     rusqlite::Connection::open(&path).unwrap().execute_batch("create table first (a)").unwrap();
     fields.path = Some(path.to_str().unwrap().to_owned());
-    ends_by_hand(&house(Target { fields, password: None }), Some("vacuum"), OPEN).await;
+    ends_by_hand(&house(Target::new(fields, Secrets::default())), Some("vacuum"), OPEN).await;
 }
 
 #[tokio::test]
@@ -75,7 +76,7 @@ async fn transactions_of_duckdb_end_by_hand() {
     let path = folder.path().join("first.csv");
     std::fs::write(&path, "a\n1\n").unwrap();
     fields.path = Some(path.to_str().unwrap().to_owned());
-    let house = house(Target { fields, password: None });
+    let house = house(Target::new(fields, Secrets::default()));
     house.run("create table kept (a int)", Some("k")).await.unwrap();
     assert_eq!(by_hand(&house, "insert into kept values (1)").await, OPEN);
     assert_eq!(seen(&house).await, "0");
@@ -98,7 +99,7 @@ async fn transactions_of_mariadb_end_by_hand() {
     fields.port = Some(server.port);
     fields.database = Some("by_hand".to_owned());
     fields.user = Some("root".to_owned());
-    ends_by_hand(&house(Target { fields, password: None }), None, OPEN).await;
+    ends_by_hand(&house(Target::new(fields, Secrets::default())), None, OPEN).await;
 }
 
 fn postgres(cluster: &Cluster, user: &str) -> Target {
@@ -107,7 +108,7 @@ fn postgres(cluster: &Cluster, user: &str) -> Target {
     fields.port = Some(cluster.port);
     fields.database = Some("by_hand".to_owned());
     fields.user = Some(user.to_owned());
-    Target { fields, password: None }
+    Target::new(fields, Secrets::default())
 }
 
 /// Sessions of Sheaf in that database, by their state.

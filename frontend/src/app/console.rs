@@ -139,14 +139,15 @@ fn Rows(console: Console) -> impl IntoView {
 #[component]
 fn Pane(console: Console, tab: Tab) -> impl IntoView {
     let key = tab.key;
-    let active = Memo::new(move |_| console.slot.tab.get() == Some(key));
-    let drawn = Memo::new(move |before: Option<&bool>| before.copied().unwrap_or(false) || active.get());
+    // By the console's own signal: it outlives what is drawn.
+    let active = move || console.slot.tab.get() == Some(key);
+    let drawn = Memo::new(move |before: Option<&bool>| before.copied().unwrap_or(false) || active());
     let named = tab.part.is_of_script();
     let tab = StoredValue::new(tab);
     let body = move || {
-        let tab = tab.get_value();
+        let Some(tab) = tab.try_get_value() else { return ().into_any() };
         match tab.rows() {
-            Some(shown) => view! { <Grid console active shown=shown.clone() /> }.into_any(),
+            Some(shown) => view! { <Grid console key shown=shown.clone() /> }.into_any(),
             None => view! { <NoRowsTab console tab /> }.into_any(),
         }
     };
@@ -156,9 +157,9 @@ fn Pane(console: Console, tab: Tab) -> impl IntoView {
             class="result-pane"
             role=named.then_some("tabpanel")
             aria-labelledby=named.then(|| tab_id(console, key))
-            hidden=move || !active.get()
+            hidden=move || !active()
         >
-            <Show when=move || drawn.get()>{body}</Show>
+            <Show when=move || drawn.try_get().unwrap_or_default()>{body}</Show>
         </div>
     }
 }
@@ -178,7 +179,7 @@ fn outcome_words(console: Console) -> Option<String> {
 
 /// The grid of one run. Its status signal is made here, so that it ends with the grid.
 #[component]
-fn Grid(console: Console, active: Memo<bool>, shown: Shown) -> impl IntoView {
+fn Grid(console: Console, key: u64, shown: Shown) -> impl IntoView {
     let w = Workbench::here();
     let handle = RwSignal::new(None::<GridHandle>);
     let connection = shown.connection.clone();
@@ -196,7 +197,7 @@ fn Grid(console: Console, active: Memo<bool>, shown: Shown) -> impl IntoView {
             selection: grid.selection_summary(),
             recover: Callback::new(move |()| grid.recover()),
         });
-        if !active.get() {
+        if console.slot.tab.get() != Some(key) {
             return;
         }
         console.grid.set(reach);

@@ -68,12 +68,16 @@ impl Session {
         session
     }
 
-    /// Follows the text and the engine when they were set from outside.
-    pub fn follow(&self, text: &str, kind: EngineKind) {
+    /// Follows the engine.
+    pub fn follow_kind(&self, kind: EngineKind) {
         if self.kind.replace(kind) != kind {
             self.script.borrow_mut().set_kind(kind);
             self.js.recolour();
         }
+    }
+
+    /// Follows the text when it was set from outside.
+    pub fn follow_text(&self, text: &str) {
         let differs = self.script.borrow().text() != text;
         if differs {
             self.js.set_text(text);

@@ -32,9 +32,10 @@ pub fn ResultTabs(
     let row = NodeRef::<html::Div>::new();
     let beyond = RwSignal::new((false, false));
     let look = move || {
-        if let Some(row) = row.get_untracked() {
+        // The strip may be gone by the frame that this was put off to.
+        if let Some(row) = row.try_get_untracked().flatten() {
             let (left, room) = (row.scroll_left(), row.scroll_width() - row.client_width());
-            beyond.set((left > 1, left < room - 1));
+            beyond.try_set((left > 1, left < room - 1));
         }
     };
     Effect::new(move |_| {
@@ -96,7 +97,8 @@ pub fn ResultTabs(
 #[component]
 fn TabButton(console: Console, tab: Tab) -> impl IntoView {
     let key = tab.key;
-    let shown = Memo::new(move |_| console.slot.tab.get() == Some(key));
+    // By the console's own signal: it outlives what is drawn.
+    let shown = move || console.slot.tab.get() == Some(key);
     let part = tab.part.clone();
     let title = format!("Statement {} of {}: {}", part.number, part.of, words::beginning(&tab.sql, 300));
     let (class, aside) = match &tab.body {
@@ -114,8 +116,8 @@ fn TabButton(console: Console, tab: Tab) -> impl IntoView {
             class=class
             class:active=shown
             role="tab"
-            tabindex=move || if shown.get() { "0" } else { "-1" }
-            aria-selected=move || shown.get().to_string()
+            tabindex=move || if shown() { "0" } else { "-1" }
+            aria-selected=move || shown().to_string()
             aria-controls=pane_id(console, key)
             title=title
             on:click=move |_| run::show_result(console, key)
