@@ -30,6 +30,7 @@ pub use flow::TextRow;
 use postgres_protocol::message::frontend;
 use shared::problem::{ErrorCode, Problem};
 use shared::wire::catalog::{Catalog, KnownSchemas};
+use shared::wire::connection::EngineKind;
 use shared::wire::run::Notice;
 use std::collections::HashMap;
 use std::sync::Arc;
