@@ -69,6 +69,7 @@ impl Talk {
             let key = match kind {
                 3 => text,
                 22 => format!("prepare {text}"),
+                14 => "ping".to_owned(),
                 23 => "execute".to_owned(),
                 25 => continue,
                 _ => return,
