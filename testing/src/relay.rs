@@ -99,13 +99,7 @@ async fn to_server(port: u16, holds: Holds) -> TcpStream {
     socket.connect(([127, 0, 0, 1], port).into()).await.unwrap()
 }
 
-async fn accept(
-    listener: TcpListener,
-    server_port: u16,
-    (delay, holds): (Duration, Holds),
-    counts: Arc<Counts>,
-    mut ways: Ways,
-) {
+async fn accept(listener: TcpListener, server_port: u16, (delay, holds): (Duration, Holds), counts: Arc<Counts>, mut ways: Ways) {
     loop {
         let client = tokio::select! {
             accepted = listener.accept() => accepted.unwrap().0,

@@ -107,7 +107,9 @@ fn TabButton(console: Console, tab: Tab) -> impl IntoView {
             ("result-tab", (move || words::rows_of(&status.get())).into_any())
         }
         Body::Closed => ("result-tab closed", "closed".into_any()),
-        Body::Failed(_) => ("result-tab failed", view! { <Icon glyph=Glyph::Error /><span class="visually-hidden">"failed"</span> }.into_any()),
+        Body::Failed(_) => {
+            ("result-tab failed", view! { <Icon glyph=Glyph::Error /><span class="visually-hidden">"failed"</span> }.into_any())
+        }
     };
     view! {
         <button

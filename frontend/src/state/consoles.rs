@@ -110,7 +110,13 @@ impl Console {
 
     /// What storage should hold.
     pub fn to_keep(self, made: u64) -> Kept {
-        Kept { title: self.title.get_untracked(), text: self.text.get_untracked(), connection: self.connection.get_untracked(), mode: self.mode.get_untracked(), made }
+        Kept {
+            title: self.title.get_untracked(),
+            text: self.text.get_untracked(),
+            connection: self.connection.get_untracked(),
+            mode: self.mode.get_untracked(),
+            made,
+        }
     }
 }
 

@@ -80,7 +80,8 @@ impl Tab {
 /// Adds a tab; gives the results that end with that: those of an earlier run, and the oldest where there are too many.
 pub fn add(tabs: &mut Vec<Tab>, tab: Tab) -> Vec<Shown> {
     let earlier: Vec<Tab> = tabs.extract_if(.., |old| old.part.run != tab.part.run).collect();
-    let mut ended: Vec<Shown> = earlier.into_iter().filter_map(|old| if let Body::Rows(shown) = old.body { Some(shown) } else { None }).collect();
+    let mut ended: Vec<Shown> =
+        earlier.into_iter().filter_map(|old| if let Body::Rows(shown) = old.body { Some(shown) } else { None }).collect();
     tabs.push(tab);
     while tabs.iter().filter(|tab| tab.rows().is_some()).count() > RESULTS_PER_CONSOLE_MAX {
         let Some(oldest) = tabs.iter_mut().find(|tab| tab.rows().is_some()) else { break };

@@ -151,7 +151,10 @@ mod tests {
         assert_eq!(cancelled.words(), "Cancelled at 3 of 4");
         assert_eq!(cancelled.sentence(12.0), "Script stopped at statement 3 of 4: 2 done, 1 not run, in 12 ms");
         let gone_on = Score { of: 4, done: 3, failed: 1, stop: None };
-        assert_eq!((gone_on.words(), gone_on.sentence(12.0)), ("1 of 4 failed".to_owned(), "Script done with errors: 3 done, 1 failed, in 12 ms".to_owned()));
+        assert_eq!(
+            (gone_on.words(), gone_on.sentence(12.0)),
+            ("1 of 4 failed".to_owned(), "Script done with errors: 3 done, 1 failed, in 12 ms".to_owned())
+        );
         let whole = Score { of: 4, done: 4, failed: 0, stop: None };
         assert_eq!((whole.words(), whole.sentence(12.0)), ("4 statements".to_owned(), "Script done: 4 statements in 12 ms".to_owned()));
     }

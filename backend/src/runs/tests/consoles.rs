@@ -184,7 +184,9 @@ async fn a_run_that_finds_its_console_closed_is_cancelled() {
     let run = Run::new(new, registry.spool.segment(), registry.windows.clone());
     let closed = Desk { closed: true, ..Desk::default() };
     let seats = Seats { desk: Some(Arc::new(closed.into())), ..registry.seats(principal, &connection, house.world.target()) };
-    Actor { run: run.clone(), config: registry.config.clone(), seats, sql: "change n=1".to_owned(), params: Vec::new(), opens: false }.work().await;
+    Actor { run: run.clone(), config: registry.config.clone(), seats, sql: "change n=1".to_owned(), params: Vec::new(), opens: false }
+        .work()
+        .await;
     let standing = run.standing().clone();
     assert_eq!((standing.state, standing.failure().unwrap().code), (RunState::Cancelled, ErrorCode::Cancelled));
     assert_eq!(house.world.get(|w| &w.connects), 0);
