@@ -246,7 +246,7 @@ impl EngineError {
     /// The same, with the key that a server shows.
     #[must_use]
     pub fn with_host_key(mut self, key: HostKey) -> Self {
-        self.problem.host_key = Some(key);
+        self.problem.host_key = Some(Box::new(key));
         self
     }
 

@@ -102,7 +102,7 @@ pub struct Problem {
     pub field: Option<String>,
     /// What an unknown SSH server shows (`unknown_host_key`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub host_key: Option<HostKey>,
+    pub host_key: Option<Box<HostKey>>,
     /// When another try may succeed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<u64>,

@@ -273,7 +273,7 @@ fn Told(work: Work, outcome: Outcome) -> impl IntoView {
         }
         .into_any(),
         Outcome::Bad(problem) => match problem.host_key.clone() {
-            Some(key) => view! { <TrustQuestion work key /> }.into_any(),
+            Some(key) => view! { <TrustQuestion work key=*key /> }.into_any(),
             None => view! { <Failure problem /> }.into_any(),
         },
     }
