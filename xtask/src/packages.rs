@@ -2,6 +2,7 @@
 
 use crate::failure::{Outcome, fail};
 use crate::process::{exists, program, read, run};
+use std::path::Path;
 use std::process::Command;
 
 /// Installs them; `purpose` completes "needed for …" where that's not possible.
@@ -14,6 +15,18 @@ pub fn install(purpose: &str, packages: &[&str]) -> Outcome<()> {
     let Some(mut install) = apt_get() else { return fail(by_hand) };
     run(update.args(["-qq", "update"]))?;
     run(install.args(["-qq", "-y", "--no-install-recommends", "install"]).args(packages))
+}
+
+/// Downloads packages into a folder without installing them; the lists are brought up to date where they do not have them.
+pub fn download(packages: &[&str], into: &Path) -> Outcome<()> {
+    let attempt = || run(program("apt-get").current_dir(into).args(["-qq", "download"]).args(packages));
+    if attempt().is_ok() {
+        return Ok(());
+    }
+    if let Some(mut update) = apt_get() {
+        run(update.args(["-qq", "update"]))?;
+    }
+    attempt()
 }
 
 /// apt-get as root, where that needs no password.

@@ -25,7 +25,7 @@ pub fn ensure(place: &Place) -> Outcome<()> {
     }
     let root = root(place);
     create_dir_all(&root).while_trying("make a folder for sshd")?;
-    run(program("apt-get").current_dir(&root).args(["-qq", "download"]).args(PACKAGES))?;
+    packages::download(&PACKAGES, &root)?;
     for file in read_dir(&root).while_trying("unpack sshd")?.flatten().map(|entry| entry.path()) {
         if file.extension().is_some_and(|ending| ending == "deb") {
             run(program("dpkg-deb").arg("-x").arg(&file).arg(&root))?;
