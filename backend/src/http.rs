@@ -59,6 +59,7 @@ pub const ROUTES: &[Route] = &[
     route("POST",   "/api/v1/connections/{id}/test",               Some(Manage), || post(connections::test)),
     route("GET",    "/api/v1/connections/{id}/catalog",            Some(Browse), || get(catalog::read)),
     route("POST",   "/api/v1/connections/{id}/catalog/changes",    Some(Browse), || post(catalog::changes)),
+    route("POST",   "/api/v1/sessions/{connection}/{session}",     Some(Run),    || post(runs::adopt_session)),
     route("DELETE", "/api/v1/sessions/{connection}/{session}",     Some(Run),    || delete(runs::forget_session)),
     route("POST",   "/api/v1/runs",                                Some(Run),    || post(runs::start)),
     route("GET",    "/api/v1/runs/{id}",                           Some(Run),    || get(runs::status)),

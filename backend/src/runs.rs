@@ -25,6 +25,7 @@ mod tests;
 use crate::access::Grant;
 use crate::engine::{Engine, Target};
 use bytes::Bytes;
+use console::ConsoleKey;
 use futures_util::Stream;
 use lease::{Reports, Watcher, WindowKey};
 use registry::Registry;
@@ -35,7 +36,7 @@ use shared::limits;
 use shared::problem::{ErrorCode, Problem};
 use shared::wire::catalog::{Catalog, KnownSchemas};
 use shared::wire::connection::{EngineKind, TestResult};
-use shared::wire::run::{RunStatus, StartRun};
+use shared::wire::run::{RunStatus, StartRun, TransactionState};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -320,6 +321,23 @@ impl Runs {
             Ok(Ok(Err(problem))) if problem.code == ErrorCode::ReadOnlyRefused => Err(problem),
             _ => Ok(()),
         }
+    }
+
+    /// A window that was loaded anew takes a console over, unless another window that is open has it: its session lives by that
+    /// window from now on. What the session has open; `None` where the console has none.
+    pub fn adopt_session(&self, grant: &Grant, connection: ConnectionId, session: SessionId, window: WindowId) -> Option<TransactionState> {
+        let principal = grant.principal().clone();
+        let window = (principal.clone(), window);
+        let key = ConsoleKey { principal, connection, session };
+        let transaction = self.registry.with_console(&key, |console| {
+            let transaction = console.transaction()?;
+            if !console.window.as_ref().is_some_and(|window| self.registry.windows.is_watched(window)) {
+                console.window = Some(window.clone());
+            }
+            Some(transaction)
+        })?;
+        self.registry.arm(&window);
+        Some(transaction)
     }
 
     /// A console was closed: its run is ended and its session closed. Harmless where there is none.

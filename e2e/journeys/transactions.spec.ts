@@ -27,8 +27,21 @@ test("transactions that end by hand: opened by the first statement, shown, and e
   await page.keyboard.press("Alt+w");
   await expect(page.getByRole("dialog", { name: "Close console" })).toBeVisible();
   await page.keyboard.press("Escape");
+  // A reload of the page loses nothing of it, nor does a choice in a list.
+  await page.reload();
+  await expect(w.editor).toBeVisible();
+  await expect(w.status).toContainText("Transaction open");
+  await w.editor.focus();
   await command("commit the transaction");
   await expect(w.status).not.toContainText("Transaction open");
+  // What was defined inside is followed once it is there for everybody.
+  await w.execute("CREATE TABLE made_by_hand(a)");
+  await expect(w.status).toContainText("Transaction open");
+  await command("commit the transaction");
+  await expect(w.explorer.getByRole("treeitem", { name: /^made_by_hand\b/ })).toBeVisible();
+  await w.execute("DROP TABLE made_by_hand");
+  await command("commit the transaction");
+  await expect(w.explorer.getByRole("treeitem", { name: /^made_by_hand\b/ })).toBeHidden();
   // The mode is the console's own, and outlives a reload.
   await page.keyboard.press("Alt+n");
   await expect(page.getByRole("tabpanel").getByRole("combobox", { name: "Transactions" })).toHaveValue("auto");

@@ -17,12 +17,12 @@ pub use fetch::{on_reached, on_refused, set_bearer, signed_in};
 
 use arrow_array::RecordBatch;
 use fetch::{Ask, Method};
-use shared::ids::{ConnectionId, RunId, SessionId};
+use shared::ids::{ConnectionId, RunId, SessionId, WindowId};
 use shared::page;
 use shared::problem::{ErrorCode, Problem};
 use shared::wire::catalog::{Catalog, KnownSchemas};
 use shared::wire::connection::{Connection, ConnectionInput, Created, TestResult};
-use shared::wire::run::{RunState, RunStatus, StartRun, TransactionState};
+use shared::wire::run::{AdoptSession, RunState, RunStatus, SessionStatus, StartRun, TransactionState};
 use shared::wire::sign_in::{LaunchRequest, LaunchResponse};
 use web_sys::AbortSignal;
 
@@ -196,6 +196,13 @@ pub async fn cancel_token(token: &str) -> Result<(), Problem> {
 pub async fn close(run: &RunId) -> Result<(), Problem> {
     Ask::new(Method::Delete, &format!("/runs/{run}")).send().await?;
     Ok(())
+}
+
+/// Takes a console's database session over into this window; what it has open, nothing where there is no session.
+pub async fn adopt_session(connection: &ConnectionId, session: &SessionId, window: &WindowId) -> Option<TransactionState> {
+    let ask = Ask::new(Method::Post, &format!("/sessions/{connection}/{session}")).json(&AdoptSession { window: window.clone() }).ok()?;
+    let status: SessionStatus = ask.send().await.ok()?.json().await.ok()?;
+    Some(status.transaction)
 }
 
 /// Ends a console's database session.

@@ -53,6 +53,7 @@ fn Workspace() -> impl IntoView {
     let w = Workbench::here();
     if w.consoles.list.with_untracked(Vec::is_empty) {
         keep::restore(w);
+        keep::adopt_sessions(w);
     }
     keep::follow(w);
     commands::listen(w);

@@ -8,6 +8,7 @@ use super::run::Run;
 use crate::access::Principal;
 use crate::engine::pool::Lease;
 use shared::ids::{ConnectionId, SessionId};
+use shared::wire::run::TransactionState;
 use std::sync::{Arc, Weak};
 use tokio::sync::Mutex;
 use tokio::task::AbortHandle;
@@ -48,6 +49,18 @@ pub(super) struct Desk {
 impl Console {
     pub fn new() -> Self {
         Self { desk: Arc::default(), current: Weak::new(), window: None, expiry: None }
+    }
+
+    /// What its session has open; `None` where it has no session.
+    pub fn transaction(&self) -> Option<TransactionState> {
+        match self.desk.try_lock() {
+            Ok(desk) => {
+                let lease = desk.lease.as_ref()?;
+                Some(TransactionState::of(desk.in_transaction, lease.session.transaction_failed()))
+            }
+            // A run has it, and knows.
+            Err(_) => Some(self.current.upgrade()?.standing().transaction),
+        }
     }
 }
 

@@ -88,6 +88,11 @@ impl Windows {
         window.watchers.is_empty()
     }
 
+    /// An event stream of it is open.
+    pub fn is_watched(&self, key: &WindowKey) -> bool {
+        self.table().get(key).is_some_and(|window| !window.watchers.is_empty())
+    }
+
     /// Starts (or starts anew) the time after which the window ends, unless somebody watches.
     pub fn arm(&self, key: &WindowKey, timer: impl FnOnce() -> AbortHandle) {
         let mut table = self.table();

@@ -279,6 +279,11 @@ impl Registry {
         abort(&run.expiry);
     }
 
+    /// Looks at a console, if there is one of that name.
+    pub fn with_console<T>(&self, key: &ConsoleKey, look: impl FnOnce(&mut Console) -> Option<T>) -> Option<T> {
+        self.table().consoles.get_mut(key).and_then(look)
+    }
+
     /// All runs of a window, for a watcher that is new.
     pub fn of_window(&self, key: &WindowKey) -> Vec<Arc<Run>> {
         self.table().runs.values().filter(|run| run.window.as_ref() == Some(key)).cloned().collect()

@@ -1,11 +1,12 @@
 //! Keeps consoles and layout in the browser's storage: after a rest of 400 ms, and when the page is left.
 
-use crate::api::storage;
+use crate::api::{self, storage};
 use crate::state::Workbench;
 use crate::state::closed::{self, Closed};
 use crate::state::consoles::{Console, KEY_PREFIX, Kept, Merge, merge};
 use crate::state::theme::{self, Theme};
 use leptos::prelude::*;
+use leptos::task::spawn_local;
 use std::sync::Arc;
 use std::time::Duration;
 use wasm_bindgen::JsCast;
@@ -34,6 +35,21 @@ pub fn restore(w: Workbench) {
         .with_untracked(|all| all.iter().find(|one| Some(&*one.name()) == active.as_deref()).or_else(|| all.first()).map(|one| one.name()));
     w.consoles.active.set(first);
     w.consoles.closed.set(closed_consoles(w));
+}
+
+/// Finds the database sessions of consoles again that a reload of the page left: with what they have open.
+pub fn adopt_sessions(w: Workbench) {
+    for console in w.consoles.list.get_untracked() {
+        let Some(connection) = console.connection.get_untracked() else { continue };
+        spawn_local(async move {
+            let found = api::adopt_session(&connection, &console.session(), &w.window.get_value()).await;
+            if let Some(transaction) = found
+                && !console.slot.is_working()
+            {
+                console.slot.transaction.set(transaction);
+            }
+        });
+    }
 }
 
 /// Follows every change from now on.

@@ -77,6 +77,7 @@ fn run_each(w: Workbench, console: Console, connection: ConnectionId, text: Arc<
             tell::closed(console, &score, now_ms() - started_ms, reason);
         }
         rest(console);
+        follow_definitions(w, console, &connection);
     });
 }
 
@@ -132,6 +133,7 @@ async fn apart_on(w: Workbench, console: Console, connection: &ConnectionId, sql
     let part = Part { run: console.slot.begin_run(), number: 1, of: 1 };
     let done = one(w, console, connection, Sent { text: sql.into(), range: 0..0, part, since_ms: now_ms() }, Vec::new()).await;
     rest(console);
+    follow_definitions(w, console, connection);
     done.is_ok()
 }
 
@@ -292,7 +294,15 @@ async fn succeeded(w: Workbench, console: Console, connection: &ConnectionId, (s
             let _ = api::close(&id).await;
         });
     }
-    if words::changes_catalog(sent.sql()) {
+    if words::changes_catalog(sent.sql(), w.connections.engine(Some(connection))) {
+        console.slot.defined.set_value(true);
+    }
+}
+
+/// Follows what was defined, once all that was to run has run, and no transaction hides it from others.
+fn follow_definitions(w: Workbench, console: Console, connection: &ConnectionId) {
+    if console.slot.defined.get_value() && !console.slot.transaction.get_untracked().is_open() {
+        console.slot.defined.set_value(false);
         browse::refresh_catalog(w, connection);
     }
 }

@@ -40,8 +40,12 @@ pub fn CloseDialog(
                 busy.try_set(false);
             });
         };
+        // A refused COMMIT ends a transaction as well.
+        let open = move || console.slot.transaction.get().is_open();
         let consequence = move || {
-            if failed() {
+            if !open() {
+                "It has ended, and nothing of it is kept."
+            } else if failed() {
                 "It has failed: the database takes nothing of it any more."
             } else {
                 "What it changed is kept only if it is committed."
@@ -50,14 +54,16 @@ pub fn CloseDialog(
         view! {
             <Modal label="Close console" class="question" on_close=Callback::new(move |()| keep())>
                 <div class="dialog-body">
-                    <p>"A transaction is open in “" <strong>{title}</strong> "”. " {consequence} " The text is kept either way."</p>
+                    <p>{move || if open() { "A transaction is open in “" } else { "A transaction was open in “" }} <strong>{title}</strong> "”. " {consequence} " The text is kept either way."</p>
                     {move || refused.get().map(|text| view! { <p class="fault" role="alert">{text}</p> })}
                 </div>
                 <footer class="dialog-foot">
                     <button type="button" class="button" autofocus=true on:click=move |_| keep()>"Keep open"</button>
                     <span class="spring"></span>
-                    <button type="button" class="button danger" disabled=working on:click=roll_back>"Roll back"</button>
-                    <Show when=move || !failed()>
+                    <button type="button" class="button danger" disabled=working on:click=roll_back>
+                        {move || if open() { "Roll back" } else { "Close" }}
+                    </button>
+                    <Show when=move || open() && !failed()>
                         <button type="button" class="button primary" disabled=working on:click=commit>"Commit"</button>
                     </Show>
                 </footer>

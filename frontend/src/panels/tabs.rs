@@ -130,8 +130,12 @@ fn Tab(console: Console) -> impl IntoView {
     view! {
         <div
             id=move || active().then_some("console-tab-active")
-            class=move || color().map_or("tab".to_owned(), |color| format!("tab color-{}", color % 8))
-            class:active=active
+            class=move || {
+                // In one place: what sets the whole attribute would take away what was added to it.
+                let color = color().map(|color| format!(" color-{}", color % 8)).unwrap_or_default();
+                let active = if active() { " active" } else { "" };
+                format!("tab{color}{active}")
+            }
             role="tab"
             tabindex=move || if active() { "0" } else { "-1" }
             aria-selected=move || active().to_string()

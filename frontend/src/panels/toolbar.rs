@@ -7,6 +7,7 @@ use crate::state::connections::Load;
 use crate::state::consoles::Console;
 use crate::state::dialogs::{Menu, MenuItem};
 use crate::state::layout::Half;
+use crate::state::messages::Kind;
 use crate::state::result::Transaction;
 use crate::state::words;
 use crate::ui::icon::{Glyph, Icon};
@@ -184,6 +185,14 @@ fn take(w: Workbench, console: Console, chosen: &str) {
         return;
     }
     let before = console.connection.get_untracked();
+    if console.slot.transaction.get_untracked().is_open() && before.as_ref() != Some(&id) {
+        // What it holds would be lost with the session, and nothing is lost by a choice in a list.
+        let why = "This console stays where it is: it has an open transaction. Commit it or roll it back first";
+        run::say(console, Kind::Notice, why, None);
+        console.messages.shown.set(true);
+        console.connection.notify();
+        return;
+    }
     console.connection.set(Some(id.clone()));
     console.slot.transaction.set(Transaction::None);
     console.slot.mark.set(None);

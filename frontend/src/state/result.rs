@@ -128,6 +128,8 @@ pub struct RunSlot {
     pub mark: RwSignal<Option<ErrorMark>>,
     /// What the session has open.
     pub transaction: RwSignal<Transaction>,
+    /// It defined something that the catalog which is shown does not have.
+    pub defined: StoredValue<bool>,
     /// How often Run was pressed.
     runs: StoredValue<u64>,
     /// The run that speaks for the session: the newest. An older one knows only what was open when it ended.
@@ -151,6 +153,7 @@ impl RunSlot {
             result: RwSignal::new(None),
             mark: RwSignal::new(None),
             transaction: RwSignal::new(Transaction::None),
+            defined: StoredValue::new(false),
             newest: StoredValue::new(None),
             elapsed_ms: RwSignal::new(None),
             outcome: RwSignal::new(None),

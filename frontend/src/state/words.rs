@@ -94,10 +94,14 @@ pub fn select_all(schema: Option<&str>, relation: &str, engine: EngineKind) -> S
     }
 }
 
-/// A statement of this beginning changes what the catalog says.
-pub fn changes_catalog(sql: &str) -> bool {
-    let first = sql.trim_start().split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or("");
-    ["create", "drop", "alter", "comment"].iter().any(|word| first.eq_ignore_ascii_case(word))
+/// The statement may change what the catalog says.
+pub fn changes_catalog(sql: &str, engine: EngineKind) -> bool {
+    let tokens: Vec<_> = lex(sql, engine).filter(|token| token.is_significant(sql)).collect();
+    let Some(first) = tokens.first() else { return false };
+    let is = |words: &[&str]| words.iter().any(|word| first.is_word(sql, word));
+    // A block or a call may define what it likes; asking for what changed costs little where nothing did.
+    is(&["CREATE", "DROP", "ALTER", "COMMENT", "RENAME", "ATTACH", "DETACH", "DO", "CALL", "EXECUTE", "IMPORT"])
+        || (is(&["SELECT", "WITH"]) && tokens.iter().any(|token| token.is_word(sql, "INTO")))
 }
 
 /// What a session has open; nothing where it has nothing.
@@ -160,6 +164,11 @@ mod tests {
     fn a_statement_is_told_by_its_beginning() {
         assert_eq!(beginning("SELECT *\n  FROM t", 40), "SELECT * FROM t");
         assert_eq!(beginning("SELECT abcdefghijk FROM t", 12), "SELECT abcd…");
-        assert!(changes_catalog("  create TABLE t(a)") && !changes_catalog("SELECT 'drop'"));
+        for sql in ["  create TABLE t(a)", "-- new\nCREATE TABLE t(a)", "do $$ begin end $$", "select 1 into t", "ATTACH ':memory:' AS b"] {
+            assert!(changes_catalog(sql, EngineKind::Postgres), "{sql}");
+        }
+        for sql in ["SELECT 'drop'", "select 1 -- into t", "insert into t values (1)", "", "-- create"] {
+            assert!(!changes_catalog(sql, EngineKind::Postgres), "{sql}");
+        }
     }
 }

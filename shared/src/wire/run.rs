@@ -105,6 +105,23 @@ impl RunState {
     }
 }
 
+/// `POST /api/v1/sessions/{connection}/{session}`: a window that was loaded anew takes its console over.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct AdoptSession {
+    /// The window whose event stream keeps the session alive from now on.
+    pub window: WindowId,
+}
+
+/// Where a console's session stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct SessionStatus {
+    /// What it has open.
+    pub transaction: TransactionState,
+}
+
 /// One column of a result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

@@ -13,7 +13,7 @@ use axum::response::{IntoResponse as _, Response};
 use shared::ids::{ConnectionId, RunId, SessionId};
 use shared::limits::{PAGE_ROWS_MAX, SQL_BYTES_MAX};
 use shared::problem::{ErrorCode, Problem};
-use shared::wire::run::{RunStatus, StartRun, TransactionState};
+use shared::wire::run::{AdoptSession, RunStatus, SessionStatus, StartRun, TransactionState};
 
 /// Bytes of a name that a client makes itself.
 const CLIENT_NAME_BYTES_MAX: usize = 128;
@@ -145,6 +145,21 @@ pub async fn read_to_end(State(app): State<App>, grant: Grant, PathOf(id): PathO
 pub async fn close(State(app): State<App>, grant: Grant, PathOf(id): PathOf<RunId>) -> Result<StatusCode, Failure> {
     app.runs.close(&grant, &id).await?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// A window that was loaded anew takes a console over, unless another open window has it: the console's session lives on by it.
+#[utoipa::path(post, path = "/api/v1/sessions/{connection}/{session}", tag = "runs", request_body = AdoptSession,
+    params(("connection" = ConnectionId, Path), ("session" = SessionId, Path)),
+    responses((status = 200, body = SessionStatus), (status = 404, body = Problem, description = "The console has no session")))]
+pub async fn adopt_session(
+    State(app): State<App>,
+    grant: Grant,
+    PathOf((connection, session)): PathOf<(ConnectionId, SessionId)>,
+    Json(AdoptSession { window }): Json<AdoptSession>,
+) -> Result<axum::Json<SessionStatus>, Failure> {
+    let transaction = app.runs.adopt_session(&grant, connection, session, window);
+    let transaction = transaction.ok_or_else(|| Problem::new(ErrorCode::NotFound, "This console has no database session"))?;
+    Ok(axum::Json(SessionStatus { transaction }))
 }
 
 /// A console was closed: its run ends, its database session is closed.

@@ -2,6 +2,7 @@
 
 use super::*;
 use futures_util::{Stream, StreamExt};
+use shared::wire::run::TransactionState;
 use std::pin::Pin;
 use tokio::time::{Instant, advance, sleep};
 
@@ -239,4 +240,30 @@ async fn a_new_watcher_is_told_what_is_there() {
     both.sort();
     assert_eq!(told, both);
     drop(kept);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_window_that_was_loaded_anew_takes_its_consoles_over() {
+    let house = house();
+    let adopt = |console: &str, window: &str| {
+        let (connection, session) = (ConnectionId("c1".to_owned()), SessionId(console.to_owned()));
+        house.runs.adopt_session(&house.grant, connection, session, WindowId(window.to_owned()))
+    };
+    let old = watch(&house, "old");
+    house.start(StartRun { window: Some(WindowId("old".to_owned())), ..on_console("begin", "k") }).await.unwrap();
+    // Another window asks while the first is open: it is told, and takes nothing.
+    assert_eq!(adopt("k", "other"), Some(TransactionState::Open));
+    sleep(120 * SECOND).await;
+    assert_eq!(house.runs.census().sessions, 1);
+    drop(old);
+    house.settle().await;
+    assert_eq!(adopt("k", "new"), Some(TransactionState::Open));
+    let new = watch(&house, "new");
+    house.settle().await;
+    sleep(120 * SECOND).await;
+    assert_eq!(house.runs.census().sessions, 1, "it lives by the new window");
+    drop(new);
+    sleep(31 * SECOND).await;
+    assert_eq!(house.runs.census().sessions, 0);
+    assert_eq!((adopt("k", "later"), adopt("stranger", "later")), (None, None));
 }
