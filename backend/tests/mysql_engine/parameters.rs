@@ -1,6 +1,6 @@
 //! Statements with parameters: what is bound, and that a cell looks the same whichever protocol brought it.
 
-use crate::ends::wait_until_running;
+use crate::ends::until_stopped;
 use crate::paging::{behind, wide_table};
 use crate::setting::{PAGE, connect, rows, run, run_with, session, target, texts, value, with_password};
 use crate::types::{DIFFERENTIAL, split_values};
@@ -222,11 +222,8 @@ async fn a_bound_statement_is_stopped_and_closed() {
     let mut session = session().await;
     let handle = session.cancel_handle();
     let (long, one) = ([number(600)], [number(1)]);
-    let (stopped, ()) = tokio::join!(run_with(session.as_mut(), "SELECT SLEEP(?) AS mark_bound", &long), async {
-        wait_until_running("mark_bound").await;
-        handle.cancel().await.unwrap();
-    });
-    let error = stopped.unwrap_err();
+    let sleep = run_with(session.as_mut(), "SELECT SLEEP(?) AS mark_bound", &long);
+    let error = until_stopped(handle.as_ref(), "mark_bound", sleep).await.unwrap_err();
     assert_eq!((error.cancelled, error.fate), (true, Fate::Idle));
     assert_eq!(unclosed(session.as_mut()).await, "0 1");
     let mut stopped = 0;
