@@ -39,7 +39,7 @@ pub fn start(w: Workbench, console: Console, text: Arc<str>, statements: Vec<Ran
         return;
     };
     let engine = w.connections.engine(Some(&connection));
-    match Asked::of(&console.name().to_string(), &text, &statements, engine) {
+    match Asked::of(&console.name(), &text, &statements, engine) {
         Some(asked) => w.dialogs.show(Dialog::Parameters(asked)),
         None => run_each(w, console, connection, text, statements.into_iter().map(|range| (range, Vec::new())).collect()),
     }

@@ -142,9 +142,9 @@ mod tests {
         let values = asked.values(|name| entered(name, Reading::Text));
         assert_eq!(values, [[json!(":a"), json!("?2 of statement 1")], [json!(":a"), json!("?2 of statement 2")]]);
         assert_eq!(Asked::of("c", &text, &[], EngineKind::Sqlite), None);
-        assert_eq!(Asked::of("c", &"select 1".into(), &[0..8], EngineKind::Sqlite), None);
-        assert_eq!(Asked::of("c", &text, &[0..12], EngineKind::Mysql).unwrap().fields(), ["?1"]);
-        let of_duckdb = Asked::of("c", &"select $a, $b, $A".into(), &[0..17], EngineKind::Duckdb).unwrap();
+        assert_eq!(Asked::of("c", &"select 1".into(), std::slice::from_ref(&(0..8)), EngineKind::Sqlite), None);
+        assert_eq!(Asked::of("c", &text, std::slice::from_ref(&(0..12)), EngineKind::Mysql).unwrap().fields(), ["?1"]);
+        let of_duckdb = Asked::of("c", &"select $a, $b, $A".into(), std::slice::from_ref(&(0..17)), EngineKind::Duckdb).unwrap();
         assert_eq!(of_duckdb.wanted, [["$a", "$b"]]);
     }
 }

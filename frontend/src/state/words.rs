@@ -69,7 +69,7 @@ pub fn subject(sql: &str, engine: EngineKind) -> String {
     let tokens: Vec<Token> = lex(sql, engine).filter(|token| token.is_significant(sql)).collect();
     let about_rows = ["select", "with", "table", "from", "insert", "update", "delete", "merge"];
     let outlined = tokens.first().is_some_and(|first| about_rows.iter().any(|word| first.is_word(sql, word)));
-    let outline = outlined.then(|| outline(sql, &tokens, shared::sql::dialect(engine))).unwrap_or_default();
+    let outline = if outlined { outline(sql, &tokens, shared::sql::dialect(engine)) } else { Default::default() };
     let table = outline.scopes.first().and_then(|scope| {
         let target = scope.target.and_then(|at| scope.tables.get(at));
         target.into_iter().chain(&scope.tables).find_map(|table| match &table.source {
