@@ -177,7 +177,7 @@ fn how_to_run(w: Workbench, event: &web_sys::MouseEvent) {
     w.dialogs.menu.set(Some(Menu { label: "How to run".to_owned(), x: place.left(), y: place.bottom() + 4.0, items }));
 }
 
-/// Takes a connection; an open transaction stays where it was, in the session of the old one, until that is closed.
+/// Takes a connection, and closes the session on the one before; with a transaction open in it the console stays where it is.
 fn take(w: Workbench, console: Console, chosen: &str) {
     let id = ConnectionId(chosen.to_owned());
     let known = w.connections.list.with_untracked(|list| matches!(list, Load::Here(all) if all.iter().any(|one| one.id == id)));
