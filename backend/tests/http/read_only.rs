@@ -3,11 +3,20 @@
 use crate::support::{Client, Server};
 use serde_json::{Value, json};
 use shared::problem::ErrorCode;
+use std::sync::LazyLock;
 use testing::mariadb::mariadb;
 use testing::postgres::clusters;
 
-/// A user who is too mighty, and one who is not, of each server.
-fn servers() -> Vec<(Value, &'static str, &'static str, &'static str)> {
+/// Fields that lead to a server, its user who is too mighty, one who is not, and what is told of the first.
+type Case = (Value, &'static str, &'static str, &'static str);
+
+/// One of each server, whose users are made once: the tests of this file run side by side.
+fn servers() -> Vec<Case> {
+    static SERVERS: LazyLock<Vec<Case>> = LazyLock::new(make_users);
+    SERVERS.clone()
+}
+
+fn make_users() -> Vec<Case> {
     mariadb().sql(
         "CREATE USER IF NOT EXISTS save_files, save_plain; GRANT FILE ON *.* TO save_files; GRANT SELECT ON shop.* TO save_files, save_plain;",
     );
@@ -19,7 +28,7 @@ fn servers() -> Vec<(Value, &'static str, &'static str, &'static str)> {
         "A read-only connection needs a user who can't get around it, and this one has FILE.",
     );
     let postgres = clusters().iter().map(|cluster| {
-        cluster.psql("postgres", "drop role if exists save_plain; create role save_plain login");
+        cluster.psql("postgres", "create role save_plain login");
         let told = "A read-only connection needs a role that can't get around it, and this one is a superuser.";
         (fields("postgres", cluster.port, "postgres"), "postgres", "save_plain", told)
     });
