@@ -1,10 +1,10 @@
 import { defineConfig } from "@playwright/test";
 
-/** Journeys run one after another: two cores, one server each file; a journey never waits for a clock, only for what a person would see. */
+/** Two workers, each with a server of its own, go through the files; a journey never waits for a clock, only for what a person would see. */
 export default defineConfig({
   testDir: ".",
   testMatch: "*.spec.ts",
-  workers: 1,
+  workers: 2,
   fullyParallel: false,
   retries: 0,
   forbidOnly: true,

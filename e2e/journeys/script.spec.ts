@@ -88,3 +88,24 @@ test("more results than a console holds: the oldest is closed, and its tab says 
   await tabs.nth(2).click();
   await expect(w.cell(1, 1)).toHaveText("3");
 });
+
+test("what a script defines is asked for once; where no answer comes, the list that is shown stays", async ({ workbench: w, page }) => {
+  let asked = 0;
+  page.on("request", (request) => (asked += /\/catalog(\/changes)?$/.test(new URL(request.url()).pathname) ? 1 : 0));
+  const of = (what: string) => Array.from({ length: 20 }, (_, n) => `${what} made_${n}`);
+  const row = (name: string) => w.explorer.getByRole("treeitem", { name: new RegExp(`^${name}\\b`) });
+  await runScript(w, `${of("CREATE TABLE").join("(a);\n")}(a);`);
+  await expect(w.status).toContainText("20 statements");
+  await expect(row("made_19")).toBeVisible();
+  expect(asked).toBe(1);
+
+  await page.route("**/catalog/changes", (route) => route.abort());
+  await runScript(w, of("DROP TABLE").join(";\n"));
+  await expect(row("This list may be old")).toBeVisible();
+  await expect(row("made_19")).toBeVisible();
+  await page.unroute("**/catalog/changes");
+  await row("This list may be old").getByRole("button", { name: "Retry" }).click();
+  await expect(row("made_19")).toBeHidden();
+  await expect(row("This list may be old")).toBeHidden();
+  await expect(row("customers")).toBeVisible();
+});

@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "./support/journey.ts";
 import { Postgres } from "./support/postgres.ts";
 
@@ -40,6 +43,7 @@ test("transactions that end by hand: opened by the first statement, shown, and e
   await command("commit the transaction");
   await expect(w.explorer.getByRole("treeitem", { name: /^made_by_hand\b/ })).toBeVisible();
   await w.execute("DROP TABLE made_by_hand");
+  await expect(w.status).toContainText("Transaction open");
   await command("commit the transaction");
   await expect(w.explorer.getByRole("treeitem", { name: /^made_by_hand\b/ })).toBeHidden();
   // The mode is the console's own, and outlives a reload.
@@ -53,6 +57,37 @@ test("transactions that end by hand: opened by the first statement, shown, and e
   await w.execute("DROP TABLE by_hand");
   await expect(w.status).toContainText("Done");
   await expect(w.status).not.toContainText("Transaction open");
+});
+
+test("a console with an open transaction stays on its connection until that is ended", async ({ workbench: w, page }) => {
+  const folder = await mkdtemp(join(tmpdir(), "sheaf-journey-other-"));
+  try {
+    // An empty file is an empty database.
+    await writeFile(join(folder, "other.sqlite"), "");
+    const dialog = page.getByRole("dialog", { name: "Connection" });
+    const place = page.getByLabel("Console runs on");
+    const chosen = place.locator("option:checked");
+    await page.getByRole("button", { name: "New connection" }).first().click();
+    await dialog.getByLabel("File", { exact: true }).fill(join(folder, "other.sqlite"));
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await expect(chosen).toHaveText("other.sqlite");
+    await w.execute("BEGIN");
+    await expect(w.status).toContainText("Transaction open");
+    await w.execute("CREATE TABLE kept(a)");
+    await expect(w.status).toContainText("Done");
+    await place.selectOption("Sample shop");
+    await expect(w.messages).toContainText("This console stays where it is: it has an open transaction");
+    await expect(chosen).toHaveText("other.sqlite");
+    await w.execute("COMMIT");
+    await expect(w.status).not.toContainText("Transaction open");
+    await place.selectOption("Sample shop");
+    await expect(chosen).toHaveText("Sample shop");
+    await place.selectOption("other.sqlite");
+    await w.execute("SELECT count(*) FROM kept");
+    await expect(w.cell(1, 1)).toHaveText("0");
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 });
 
 test("e05 notices are shown while the statement runs, one after the other", async ({ workbench: w, page }) => {

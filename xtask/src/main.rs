@@ -10,6 +10,7 @@ mod fingerprint;
 mod lint;
 mod mariadb;
 mod npm;
+mod owner;
 mod packages;
 mod place;
 mod postgres;
@@ -67,7 +68,10 @@ fn dispatch(arguments: &[String]) -> Outcome<()> {
     let Some(command) = COMMANDS.iter().find(|command| command.name == name) else {
         return Err(Failure(format!("there is no command {name:?}:\n{}", usage())));
     };
-    (command.run)(&Place::find()?, rest)
+    let place = Place::find()?;
+    // Until the command ends, or becomes Sheaf itself.
+    let _owner = owner::become_owner(&place)?;
+    (command.run)(&place, rest)
 }
 
 fn usage() -> String {

@@ -16,6 +16,9 @@ async fn wait_until_running(text: &str) {
     watcher.close().await;
 }
 
+/// How often a statement is asked to stop, a second apart.
+const ASKED: usize = 10;
+
 /// Cancels a statement that runs until it has ended. MariaDB forgets a KILL that comes as the statement begins, though it is in the
 /// process list by then: like a run, this asks again.
 pub async fn until_stopped<T: std::fmt::Debug>(handle: &dyn CancelHandle, mark: &str, statement: impl Future<Output = T>) -> T {
@@ -24,12 +27,13 @@ pub async fn until_stopped<T: std::fmt::Debug>(handle: &dyn CancelHandle, mark: 
         ended = &mut statement => panic!("{mark} ended by itself: {ended:?}"),
         () = wait_until_running(mark) => {}
     }
-    loop {
+    for _ in 0..ASKED {
         handle.cancel().await.unwrap();
         if let Ok(stopped) = tokio::time::timeout(Duration::from_secs(1), &mut statement).await {
             return stopped;
         }
     }
+    panic!("{mark} was asked {ASKED} times to stop, and runs");
 }
 
 async fn stop(session: &mut dyn Session, sql: &str, mark: &str) {

@@ -9,7 +9,6 @@ use crate::panels::result_tabs::{NoRowsTab, pane_id, tab_id};
 use crate::panels::ticking::RunningRows;
 use crate::panels::toolbar::Toolbar;
 use crate::state::Workbench;
-use crate::state::connections::Load;
 use crate::state::consoles::{Console, EditorReach, GridReach};
 use crate::state::layout::EDITOR_PERCENT;
 use crate::state::result::{ActiveRun, Shown};
@@ -185,9 +184,9 @@ fn Grid(console: Console, key: u64, shown: Shown) -> impl IntoView {
     let connection = shown.connection.clone();
     let origins: Vec<Option<String>> =
         shown.status.with_untracked(|status| status.columns.iter().map(|column| column.origin.clone()).collect());
-    let keys = Signal::derive(move || match w.connections.catalog(&connection) {
-        Load::Here(catalog) => column_keys(&origins, &catalog),
-        _ => Vec::new(),
+    let keys = Signal::derive(move || match w.connections.catalog(&connection).here() {
+        Some(catalog) => column_keys(&origins, catalog),
+        None => Vec::new(),
     });
     let id = StoredValue::new(shown.id.clone());
     let run = ActiveRun { id: shown.id, page_rows: shown.page_rows, first_page: shown.first_page, status: shown.status.into() };

@@ -150,14 +150,17 @@ pub fn line_count(rows: &[Row]) -> usize {
 
 fn below_connection(out: &mut Vec<Row>, id: &ConnectionId, load: &Load<Arc<Catalog>>, unfolded: &HashSet<String>, filter: &str) {
     let key = keys::connection(id);
+    if let Some(problem) = load.problem() {
+        let wants_password =
+            matches!(problem.code, ErrorCode::PasswordNeeded | ErrorCode::AuthenticationFailed | ErrorCode::UnknownHostKey);
+        let old = if load.here().is_some() { "This list may be old. " } else { "" };
+        let label = format!("{old}{}", problem.message);
+        out.push(Row::new(format!("{key}!"), Node::Failed(id.clone(), wants_password), 2, &label, Glyph::Error));
+    }
     match load {
         Load::Absent | Load::Coming => out.push(Row::new(format!("{key}?"), Node::Coming, 2, "Reading the catalog…", Glyph::Refresh)),
-        Load::Failed(problem) => {
-            let wants_password =
-                matches!(problem.code, ErrorCode::PasswordNeeded | ErrorCode::AuthenticationFailed | ErrorCode::UnknownHostKey);
-            out.push(Row::new(format!("{key}!"), Node::Failed(id.clone(), wants_password), 2, &problem.message, Glyph::Error));
-        }
-        Load::Here(catalog) => {
+        Load::Failed(_) => {}
+        Load::Here(catalog) | Load::Stale(catalog, _) => {
             let shown: Vec<&Schema> = catalog.schemas.iter().filter(|schema| filter.is_empty() || holds(schema, filter)).collect();
             let count = shown.len();
             for (at, schema) in shown.into_iter().enumerate() {
@@ -328,6 +331,13 @@ mod tests {
             rows(&[connection("a"), connection("b")], |id| if id.0 == "a" { failed.clone() } else { shop() }, &set(&["a", "b"]), "", 264.0);
         assert_eq!(labels(&shown), ["Shop", "  A password is needed", "Shop", "  main"]);
         assert!(matches!(shown.get(1).map(|row| &row.node), Some(Node::Failed(_, true))));
+    }
+
+    #[test]
+    fn what_is_shown_stays_where_it_could_not_be_brought_up_to_date() {
+        let lost = Problem::new(ErrorCode::ConnectionLost, "The server does not answer.");
+        let shown = rows(&[connection("a")], |_| shop().failed(lost.clone()), &set(&["a"]), "", 264.0);
+        assert_eq!(labels(&shown), ["Shop", "  This list may be old. The server does not answer.", "  main"]);
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub fn want_catalog(w: Workbench, id: &ConnectionId) {
 /// Asks again for the catalogs whose request found no server.
 pub fn retry_unanswered(w: Workbench) {
     let failed: Vec<ConnectionId> = w.connections.catalogs.with_untracked(|all| {
-        let unanswered = |load: &Load<_>| matches!(load, Load::Failed(problem) if problem.code == ErrorCode::Internal);
+        let unanswered = |load: &Load<_>| load.problem().is_some_and(|problem| problem.code == ErrorCode::Internal);
         all.iter().filter(|(_, load)| unanswered(load)).map(|(id, _)| id.clone()).collect()
     });
     for id in failed.iter().filter(|id| untrack(|| w.connections.get(id)).is_some()) {
@@ -99,24 +99,38 @@ fn take_in(w: Workbench, id: &ConnectionId, mut news: Catalog) {
     let catalogs = w.connections.catalogs;
     let Some(old) = catalogs.with_untracked(|all| all.get(id)?.here().cloned()) else { return fetch_catalog(w, id) };
     if news.is_unchanged(&old) {
-        return;
+        return still_so(w, id);
     }
     if news.take_over(Arc::unwrap_or_clone(old)) { keep(w, id.clone(), Ok(news)) } else { fetch_catalog(w, id) }
 }
 
-/// What a question for a catalog came to.
+/// What is here is what the database has; it may have been said to be old.
+fn still_so(w: Workbench, id: &ConnectionId) {
+    let catalogs = w.connections.catalogs;
+    let stale = catalogs.with_untracked(|all| match all.get(id) {
+        Some(Load::Stale(catalog, _)) => Some(catalog.clone()),
+        _ => None,
+    });
+    if let Some(catalog) = stale {
+        catalogs.update(|all| {
+            all.insert(id.clone(), Load::Here(catalog));
+        });
+    }
+}
+
+/// What a question for a catalog came to. Where it failed the one that is here stays, and is said to be old.
 fn keep(w: Workbench, id: ConnectionId, answer: Result<Catalog, Problem>) {
-    let load = match answer {
-        Ok(catalog) => {
-            let index = Arc::new(CatalogIndex::build(&catalog));
-            w.connections.indexes.update(|all| {
-                all.insert(id.clone(), index);
-            });
-            Load::Here(Arc::new(catalog))
-        }
-        Err(problem) => Load::Failed(problem),
-    };
+    if let Ok(catalog) = &answer {
+        let index = Arc::new(CatalogIndex::build(catalog));
+        w.connections.indexes.update(|all| {
+            all.insert(id.clone(), index);
+        });
+    }
     w.connections.catalogs.update(|all| {
+        let load = match answer {
+            Ok(catalog) => Load::Here(Arc::new(catalog)),
+            Err(problem) => all.remove(&id).unwrap_or_default().failed(problem),
+        };
         all.insert(id, load);
     });
 }

@@ -152,10 +152,10 @@ pub fn ConnectionDialog(
     let form = Form { draft, tried: RwSignal::new(false), told, held, change: Callback::new(change) };
     let work = Work { w, id: StoredValue::new(id.filter(|_| !is_new)), form, outcome, saving: RwSignal::new(false) };
     // What sent the person here, where it is for this dialog to settle.
-    if let Some(Load::Failed(problem)) = failed
+    if let Some(problem) = failed.as_ref().and_then(Load::problem)
         && problem.code == ErrorCode::UnknownHostKey
     {
-        outcome.set(Some(Outcome::Bad(problem)));
+        outcome.set(Some(Outcome::Bad(problem.clone())));
     }
     let network = move || draft.with(Draft::is_network);
     view! {

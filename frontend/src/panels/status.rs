@@ -2,7 +2,6 @@
 
 use crate::panels::ticking::RunningItem;
 use crate::state::Workbench;
-use crate::state::connections::Load;
 use crate::state::link::Link;
 use crate::state::result::{Outcome, Transaction};
 use crate::state::words;
@@ -74,15 +73,15 @@ pub fn StatusLine() -> impl IntoView {
 fn Place(one: Connection) -> impl IntoView {
     let w = Workbench::here();
     let id = one.id.clone();
-    let place = move || match w.connections.catalog(&id) {
+    let place = move || match w.connections.catalog(&id).here() {
         // The system's own schemas are searched first, but nobody works in them.
-        Load::Here(catalog) => {
+        Some(catalog) => {
             match catalog.search_path.iter().find(|name| !catalog.schemas.iter().any(|one| one.system && one.name == **name)) {
                 Some(schema) => format!("{} · {schema}", short(&catalog.database)),
                 None => short(&catalog.database).to_owned(),
             }
         }
-        _ => one.fields.database.clone().unwrap_or_default(),
+        None => one.fields.database.clone().unwrap_or_default(),
     };
     view! {
         <span class="status-item strong">{one.fields.name}</span>

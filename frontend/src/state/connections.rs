@@ -21,14 +21,32 @@ pub enum Load<T> {
     Here(T),
     /// The answer was no.
     Failed(Problem),
+    /// Here, but whether it is still so was not to be learnt.
+    Stale(T, Problem),
 }
 
 impl<T> Load<T> {
     /// What is here.
     pub fn here(&self) -> Option<&T> {
         match self {
-            Self::Here(value) => Some(value),
+            Self::Here(value) | Self::Stale(value, _) => Some(value),
             _ => None,
+        }
+    }
+
+    /// Why the last question for it had no answer.
+    pub fn problem(&self) -> Option<&Problem> {
+        match self {
+            Self::Failed(problem) | Self::Stale(_, problem) => Some(problem),
+            _ => None,
+        }
+    }
+
+    /// The same after a question that failed: what is here stays.
+    pub fn failed(self, problem: Problem) -> Self {
+        match self {
+            Self::Here(value) | Self::Stale(value, _) => Self::Stale(value, problem),
+            _ => Self::Failed(problem),
         }
     }
 }

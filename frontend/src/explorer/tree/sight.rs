@@ -81,7 +81,7 @@ pub(super) fn bring_in_sight(walk: Walk) {
     Effect::new(move |_| {
         let count = walk.shown.with(Vec::len);
         let Some(id) = waiting.get_value() else { return };
-        if matches!(walk.w.connections.catalog(&id), Load::Here(_) | Load::Failed(_)) && count > 0 {
+        if !matches!(walk.w.connections.catalog(&id), Load::Absent | Load::Coming) && count > 0 {
             waiting.set_value(None);
             // Twice: its schema is unfolded by the same news, and drawn a frame later.
             request_animation_frame(move || request_animation_frame(move || reveal_with_children(walk, &keys::connection(&id))));
