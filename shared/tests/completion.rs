@@ -207,11 +207,12 @@ fn nothing_is_offered_inside_texts_comments_and_numbers() {
         "SELECT 12|",
         "SELECT $$ a| $$",
         "SELECT $1|",
-        "SELECT :na|",
         "SELECT E'\\'|'",
     ] {
         assert!(items(text).is_empty(), "{text}");
     }
+    assert!(found("SELECT :na|", Sqlite).items.is_empty(), "a name of the person's own");
+    assert!(has("SELECT a[1:us|] FROM customers", "userId"), "the bound of a slice may be a column");
 }
 
 #[test]

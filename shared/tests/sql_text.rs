@@ -106,7 +106,11 @@ fn marks_are_read_as_each_dialect_reads_them() {
     assert_eq!(significant(r"E'a\'b' 'a\'", Postgres), [(Text, r"E'a\'b'"), (Text, r"'a\'")]);
     assert_eq!(significant("`a``b`[c d]", Sqlite), [(QuotedName, "`a``b`"), (QuotedName, "[c d]")]);
     assert_eq!(significant("a::int", Postgres), [(Word, "a"), (Operator, "::"), (Word, "int")]);
-    assert_eq!(significant("x=:n", Postgres), [(Word, "x"), (Operator, "="), (Parameter, ":n")]);
+    assert_eq!(significant("x=:n", Sqlite), [(Word, "x"), (Operator, "="), (Parameter, ":n")]);
+    assert_eq!(significant("f(a=:n)", Postgres)[3..5], [(Operator, "="), (Operator, ":")]);
+    assert_eq!(significant("a[1:n]", Postgres)[2..6], [(Number, "1"), (Operator, ":"), (Word, "n"), (Operator, "]")]);
+    assert_eq!(significant("a[b::int:c]", Postgres)[3..7], [(Operator, "::"), (Word, "int"), (Operator, ":"), (Word, "c")]);
+    assert_eq!(significant("f(a:=b)", Postgres)[3..5], [(Operator, ":="), (Word, "b")]);
     assert_eq!(significant("?1 @v $v", Sqlite), [(Parameter, "?1"), (Parameter, "@v"), (Parameter, "$v")]);
     assert_eq!(significant("a ? 'b' $1", Postgres), [(Word, "a"), (Operator, "?"), (Text, "'b'"), (Parameter, "$1")]);
     assert_eq!(significant("1.5e-3 .5 0xFF 1..2", Postgres)[..3], [(Number, "1.5e-3"), (Number, ".5"), (Number, "0xFF")]);
@@ -340,11 +344,11 @@ fn a_part_is_coloured_as_in_the_whole_and_from_a_known_place_in_a_long_statement
 
 #[test]
 fn words_have_the_colour_of_what_they_are() {
-    let mut script = Script::new("select lower(a.from), b.count (1) from t where x is null and d::date = :p".into(), Postgres);
+    let mut script = Script::new("select lower(a.from), b.count (1) from t where x is null and d::date = $1".into(), Postgres);
     let text = script.text().to_owned();
     let found = script.colours(0, text.len());
     let colour = |word: &str| found.chunks(3).skip(1).find(|part| &text[part[0] as usize..part[1] as usize] == word).map(|part| part[2]);
-    assert_eq!(["select", "lower", "count", "null", "date", ":p"].map(colour), [Some(1), Some(3), Some(3), Some(9), Some(2), Some(8)]);
+    assert_eq!(["select", "lower", "count", "null", "date", "$1"].map(colour), [Some(1), Some(3), Some(3), Some(9), Some(2), Some(8)]);
     assert_eq!(colour("t"), None);
 }
 

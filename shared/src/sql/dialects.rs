@@ -95,7 +95,8 @@ pub static DIALECTS: &[Dialect] = &[
         backtick_names: false,
         bracket_names: false,
         dollar_number_parameters: true,
-        parameter_marks: b":",
+        // `:` casts (`a::int`) and cuts arrays (`a[1:n]`); `:name` is psql's, which puts values into the text.
+        parameter_marks: b"",
         question_parameters: false,
         trigger_bodies: false,
         routine_bodies: false,

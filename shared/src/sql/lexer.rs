@@ -169,7 +169,7 @@ impl<'a> Lexer<'a> {
     }
 
     fn opens_parameter(&self, at: usize, first: u8, second: u8) -> bool {
-        // The colon of `a::b` and `a[1:b]` after another colon opens nothing.
+        // The second colon of `a::b` opens nothing.
         let doubled = at > 0 && self.byte(at - 1) == first;
         self.dialect.parameter_marks.contains(&first) && is_word_start(second) && !doubled
     }

@@ -9,7 +9,7 @@ use crate::limits::PARAMETERS_MAX;
 use crate::wire::connection::EngineKind;
 
 /// One name for each value, in the order of values: `?` takes the next number, `?3` and `$3` the third, `:name` the next number at
-/// its first use. MySQL has question marks only. A number that no parameter uses stands as `$2` or `?2`, since a value is wanted for it
+/// its first use. PostgreSQL has numbers only, MySQL question marks only. A number that no parameter uses stands as `$2` or `?2`, since a value is wanted for it
 /// all the same.
 pub fn parameters(text: &str, kind: EngineKind) -> Vec<String> {
     if defines_something(text, kind) {
@@ -89,6 +89,15 @@ mod tests {
             assert_eq!(parameters(text, EngineKind::Postgres), Vec::<String>::new(), "{text}");
         }
         assert_eq!(parameters("select ':a' -- ?\n/* ? */", EngineKind::Sqlite), Vec::<String>::new());
+    }
+
+    #[test]
+    fn postgresql_has_numbers_and_no_names() {
+        let postgres = |text: &str| parameters(text, EngineKind::Postgres);
+        for text in ["a[1:n]", "a[:n]", "a[n:]", "a[lo:hi]", "a[lo :hi]", "a[1:n::int]", "a::text", "a :: text", "f(x := y)", "f(x :=y)"] {
+            assert!(postgres(&format!("select {text} from t")).is_empty(), "{text}");
+        }
+        assert_eq!(postgres("select a[1:$1], a[$2:n]::int[] from t where x = :name"), ["$1", "$2"]);
     }
 
     #[test]
