@@ -8,6 +8,8 @@ mod cases;
 mod catalog;
 #[path = "postgres_engine/differential.rs"]
 mod differential;
+#[path = "postgres_engine/effects.rs"]
+mod effects;
 #[path = "postgres_engine/ends.rs"]
 mod ends;
 #[path = "postgres_engine/paging.rs"]

@@ -6,8 +6,10 @@
 //! statement; after anything else the session is marked broken and sends nothing more.
 //! Start at `execute`; what the server says meanwhile is read in [`flow`].
 
+mod effects;
 mod flow;
 mod lookup;
+mod messages;
 mod role;
 mod way;
 
@@ -24,9 +26,11 @@ use crate::engine::rows::Rows;
 use crate::engine::{Bound, CancelHandle, EngineError, Fetched, Finished, Param, Session, Started};
 use async_trait::async_trait;
 use flow::{Block, Event, Said, Sink, rows_affected};
+use messages::{row_limit, text_of};
 use way::{Reach, reach_of};
 
 pub use flow::TextRow;
+pub use messages::{bind_texts, write_query};
 use postgres_protocol::message::frontend;
 use shared::problem::{ErrorCode, Problem};
 use shared::wire::catalog::{Catalog, KnownSchemas};
@@ -310,46 +314,6 @@ fn wanted_rows(rows: &Rows, bound: Bound) -> usize {
     }
 }
 
-fn row_limit(rows: usize) -> i32 {
-    i32::try_from(rows).unwrap_or(i32::MAX).max(1)
-}
-
-/// No parameters; all columns as text.
-fn write_bind(portal: &str, out: &mut bytes::BytesMut) -> std::io::Result<()> {
-    bind_texts(portal, &[], out)
-}
-
-/// Parameters as text; all columns as text.
-pub fn bind_texts(portal: &str, values: &[Option<&str>], out: &mut bytes::BytesMut) -> std::io::Result<()> {
-    let write = |value: &Option<&str>, out: &mut bytes::BytesMut| {
-        let Some(value) = value else { return Ok(postgres_protocol::IsNull::Yes) };
-        out.extend_from_slice(value.as_bytes());
-        Ok(postgres_protocol::IsNull::No)
-    };
-    frontend::bind(portal, "", [], values, write, [], out).map_err(|error| match error {
-        frontend::BindError::Serialization(error) => error,
-        frontend::BindError::Conversion(error) => std::io::Error::other(error),
-    })
-}
-
-/// A value as text; the server reads it as the type that its place in the statement asks for.
-fn text_of(param: &Param) -> Option<String> {
-    match param {
-        Param::Null => None,
-        Param::Bool(value) => Some(value.to_string()),
-        Param::Integer(value) => Some(value.to_string()),
-        Param::Real(value) => Some(value.to_string()),
-        Param::Text(value) => Some(value.clone()),
-    }
-}
-
-/// A question or command of Sheaf's own, in the same flight as what follows it.
-pub fn write_query(sql: &str, out: &mut bytes::BytesMut) -> std::io::Result<()> {
-    frontend::parse("", sql, [], out)?;
-    write_bind("", out)?;
-    frontend::execute("", 0, out)
-}
-
 #[async_trait]
 impl Session for PostgresSession {
     async fn execute(&mut self, sql: &str, bound: Bound) -> Result<Started, EngineError> {
@@ -386,6 +350,7 @@ impl Session for PostgresSession {
     }
 
     async fn finish(&mut self) -> Result<Finished, EngineError> {
+        self.complete_effects().await?;
         let stopped = self.stop_sending().await;
         let Some(statement) = self.statement.take() else {
             return Ok(Finished { rows_affected: None, in_transaction: self.in_transaction() });

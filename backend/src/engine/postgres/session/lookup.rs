@@ -4,7 +4,7 @@
 //! parked. Where columns come from is asked in the flight that ends the statement, so it never delays a page; what sessions learn of
 //! that they share, and so a session's first flight asks which server it is. Names are bound.
 
-use super::{Event, Portal, PostgresSession, Reach, Said, Sink, bind_texts};
+use super::{Event, Portal, PostgresSession, Reach, Said, Sink, TextRow, bind_texts};
 use crate::engine::postgres::catalog::{self, Part};
 use crate::engine::postgres::errors::not_sent;
 use crate::engine::postgres::origins;
@@ -82,22 +82,24 @@ impl PostgresSession {
             return Ok(());
         }
         write_types(&missing, &mut self.wire.output).map_err(|error| self.lose(&error.into()))?;
-        self.send().await?;
-        self.sink = Sink::Aside;
-        loop {
-            match self.event().await {
-                Ok(Event::Closed) => break,
-                Ok(_) => {}
-                Err(error) => {
-                    self.sink = Sink::Statement;
-                    return Err(error);
-                }
-            }
-        }
-        self.sink = Sink::Statement;
-        let names = std::mem::take(&mut self.aside).into_iter().map(|row| row.into_iter().next().flatten());
+        let names = self.ask_aside().await?.into_iter().map(|row| row.into_iter().next().flatten());
         self.names.origins.learn_types(missing.into_iter().zip(names).filter_map(|(key, name)| Some((key, name?))));
         Ok(())
+    }
+
+    /// Sends a question in a portal beside the statement's, which is parked, and takes its rows.
+    pub(super) async fn ask_aside(&mut self) -> Result<Vec<TextRow>, EngineError> {
+        self.send().await?;
+        self.sink = Sink::Aside;
+        let closed = loop {
+            match self.event().await {
+                Ok(Event::Closed) => break Ok(()),
+                Ok(_) => {}
+                Err(error) => break Err(error),
+            }
+        };
+        self.sink = Sink::Statement;
+        closed.map(|()| std::mem::take(&mut self.aside))
     }
 
     /// The same once the statement is over, for a later one.
@@ -130,9 +132,14 @@ impl PostgresSession {
 }
 
 fn write_types(types: &[(u32, i32)], out: &mut BytesMut) -> std::io::Result<()> {
-    frontend::parse("", TYPES, [], out)?;
     let (oids, modifiers) = (array(types.iter().map(|(oid, _)| oid)), array(types.iter().map(|(_, modifier)| modifier)));
-    bind_texts(ASIDE, &[Some(&oids), Some(&modifiers)], out)?;
+    write_aside(TYPES, &[Some(&oids), Some(&modifiers)], out)
+}
+
+/// A question in a portal beside the statement's.
+pub fn write_aside(sql: &str, values: &[Option<&str>], out: &mut BytesMut) -> std::io::Result<()> {
+    frontend::parse("", sql, [], out)?;
+    bind_texts(ASIDE, values, out)?;
     frontend::execute(ASIDE, 0, out)?;
     frontend::close(b'P', ASIDE, out)?;
     frontend::flush(out);

@@ -3,9 +3,9 @@
 //! Under a row limit PostgreSQL uses no parallel workers, and without one it sends all it has. So a text that may have a parallel plan is
 //! executed without a limit where that costs nothing: its rows are few, or it is a mere query whose rest can be given up by a cancel.
 //! Invariant: a guess decides about speed and bytes, never about what a statement does. A text with a call that is not in [`HARMLESS`] keeps
-//! its row limit, because a cancel would undo what that call did. Figures: docs/decisions/0003-postgres-portal.md.
+//! its row limit, because a cancel would undo what that call did, and is asked about before its rest is given up ([`super::effects`]). Figures: docs/decisions/0003-postgres-portal.md.
 
-use shared::sql::lexer::{Token, TokenKind, lex};
+use shared::sql::{Token, TokenKind, dialect, lex};
 use shared::wire::connection::EngineKind;
 
 /// How a statement is executed.
@@ -208,6 +208,10 @@ const WORTH_WORKERS: [&str; 9] = ["where", "group", "having", "distinct", "join"
 /// The statement changes, locks or keeps something.
 const NO_QUERY: [&str; 5] = ["insert", "update", "delete", "merge", "into"];
 
+fn is_harmless(word: &str) -> bool {
+    HARMLESS.contains(&word) || HARMLESS_TOO.contains(&word)
+}
+
 /// How to execute `sql`, where a page has `rows`.
 fn way_of(sql: &str, rows: usize) -> Way {
     let text = Text { sql, tokens: lex(sql, EngineKind::Postgres).filter(|token| token.is_significant(sql)).collect() };
@@ -221,6 +225,16 @@ fn way_of(sql: &str, rows: usize) -> Way {
         Outline { harmless: true, aggregates, .. } if aggregates || text.has(&WORTH_WORKERS) => Way::Streamed,
         _ => Way::Paged,
     }
+}
+
+/// Names of what `sql` calls and is not known to compute only, as the server has them.
+pub fn unknown_calls(sql: &str) -> Vec<String> {
+    let text = Text { sql, tokens: lex(sql, EngineKind::Postgres).filter(|token| token.is_significant(sql)).collect() };
+    let called = (0..text.tokens.len()).filter(|at| text.kind(at + 1) == Some(TokenKind::Open));
+    let mut names: Vec<String> = called.filter_map(|at| text.unknown_name(at)).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
 }
 
 struct Text<'a> {
@@ -282,12 +296,24 @@ impl Text<'_> {
                     outline.aggregates = true;
                     counted |= depth == 0 && !self.is_window(at + 1);
                 }
-                Some(word) => outline.harmless &= HARMLESS.contains(&word.as_str()) || HARMLESS_TOO.contains(&word.as_str()),
+                Some(word) => outline.harmless &= is_harmless(&word),
                 None => outline.harmless &= self.kind(at) != Some(TokenKind::QuotedName),
             }
         }
         outline.one_row = counted && !groups;
         outline
+    }
+
+    /// The name at a place, unless it is one that is known.
+    fn unknown_name(&self, at: usize) -> Option<String> {
+        match self.word(at) {
+            Some(word) if is_harmless(&word) || AGGREGATES.contains(&word.as_str()) => None,
+            Some(word) => Some(word),
+            None if self.kind(at) == Some(TokenKind::QuotedName) => {
+                Some(dialect(EngineKind::Postgres).name_of(self.tokens.get(at)?.text(self.sql)))
+            }
+            None => None,
+        }
     }
 
     fn number(&self, at: usize) -> Option<usize> {
@@ -321,6 +347,13 @@ impl Text<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_called_and_not_known_has_its_name() {
+        let sql = "select count(*), Act(lower(a)), s.\"Act \"\"2\"\"\"(b) from t where a in (1) and f (c) -- g(x)";
+        assert_eq!(unknown_calls(sql), ["Act \"2\"", "act", "f"]);
+        assert!(unknown_calls("select coalesce(a, 'f(x)') from t").is_empty());
+    }
 
     #[test]
     fn each_text_has_its_way() {

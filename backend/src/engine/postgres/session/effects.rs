@@ -1,0 +1,87 @@
+//! What a query does beside giving rows, when its rest is not wanted.
+//!
+//! A portal that is closed half way leaves a query's functions called for the rows that were read, and no others: half of what was asked for.
+//! Invariant: that never happens to a function that the server calls volatile. Before the rest is given up the server is asked, while the
+//! portal is parked, whether one is among those that the text calls; then the query is run to its end without its rows being kept. Whoever
+//! gives it up may find that too long and cancel it: then nothing of it happened.
+
+use super::lookup::write_aside;
+use super::way::unknown_calls;
+use super::{Event, Portal, PostgresSession, Reach, Sink, Statement};
+use crate::engine::EngineError;
+use postgres_protocol::message::frontend;
+
+/// Of the server's own functions, those that are volatile only because no two calls give the same, or because they take time.
+const ACTS: &str = "SELECT EXISTS (SELECT FROM pg_catalog.pg_proc p \
+    WHERE p.proname OPERATOR(pg_catalog.=) ANY ($1::pg_catalog.name[]) \
+    AND p.provolatile OPERATOR(pg_catalog.=) 'v'::pg_catalog.\"char\" \
+    AND (p.oid OPERATOR(pg_catalog.>=) 16384::pg_catalog.oid OR NOT p.proname OPERATOR(pg_catalog.=) ANY \
+    ('{clock_timestamp,gen_random_uuid,pg_sleep,pg_sleep_for,pg_sleep_until,random_normal,timeofday,uuidv4,uuidv7}'::pg_catalog.name[])))";
+
+impl PostgresSession {
+    /// Before a statement is ended of which not all rows were read: what it may do beside is done for all of them.
+    pub(super) async fn complete_effects(&mut self) -> Result<(), EngineError> {
+        // Without a row limit nothing that is unknown is called; in a read-only transaction nothing is done.
+        let is_limited = |statement: &&Statement| statement.reach == Reach::Page && statement.portal != Portal::Complete;
+        let Some(statement) = self.statement.as_ref().filter(is_limited).filter(|_| !self.read_only) else { return Ok(()) };
+        let called = unknown_calls(&statement.sql);
+        if called.is_empty() {
+            return Ok(());
+        }
+        self.to_where_it_rests().await?;
+        let rests = self.statement.as_ref().is_some_and(|statement| statement.portal == Portal::Suspended);
+        if rests && self.is_any_volatile(&called).await? { self.run_to_the_end().await } else { Ok(()) }
+    }
+
+    /// Up to the rows that were asked for last, of which the last may be on their way.
+    async fn to_where_it_rests(&mut self) -> Result<(), EngineError> {
+        while self.statement.as_ref().is_some_and(|statement| statement.portal == Portal::Running) {
+            match self.event().await? {
+                Event::Suspended => self.suspended(),
+                Event::Complete(tag) => self.completed(tag),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    async fn is_any_volatile(&mut self, called: &[String]) -> Result<bool, EngineError> {
+        write_aside(ACTS, &[Some(&array(called))], &mut self.wire.output).map_err(|error| self.lose(&error.into()))?;
+        let rows = self.ask_aside().await?;
+        // A server that does not say has to be taken at its worst.
+        Ok(rows.first().and_then(|row| row.first()).is_none_or(|acts| acts.as_deref() != Some("f")))
+    }
+
+    async fn run_to_the_end(&mut self) -> Result<(), EngineError> {
+        frontend::execute("", 0, &mut self.wire.output).map_err(|error| self.lose(&error.into()))?;
+        frontend::flush(&mut self.wire.output);
+        if let Some(statement) = &mut self.statement {
+            statement.portal = Portal::Running;
+        }
+        self.send().await?;
+        self.sink = Sink::Nowhere;
+        let end = loop {
+            match self.event().await {
+                Ok(Event::Complete(tag)) => break Ok(tag),
+                Ok(_) => {}
+                Err(error) => break Err(error),
+            }
+        };
+        self.sink = Sink::Statement;
+        end.map(|tag| self.completed(tag))
+    }
+}
+
+/// Names as the text of an array.
+fn array(names: &[String]) -> String {
+    let quoted = names.iter().map(|name| format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\"")));
+    format!("{{{}}}", quoted.collect::<Vec<_>>().join(","))
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn any_name_stands_in_an_array() {
+        assert_eq!(super::array(&["f".to_owned(), "a \"b\" \\ {c}, d".to_owned()]), r#"{"f","a \"b\" \\ {c}, d"}"#);
+    }
+}
