@@ -44,27 +44,6 @@ async fn a_result_comes_page_by_page_and_says_when_it_ends() {
 }
 
 #[tokio::test]
-async fn a_page_is_bounded_by_bytes_but_has_a_row() {
-    let db = Db::new(&[]);
-    let mut session = db.session().await;
-    session.execute("SELECT repeat('x', 100000) FROM range(50)", PAGE).await.unwrap();
-    let fetched = session.fetch(backend::engine::Bound { rows: 1_000, bytes: 250_000 }).await.unwrap();
-    assert!(fetched.more && (1..=2).contains(&fetched.batch.num_rows()), "{}", fetched.batch.num_rows());
-    let fetched = session.fetch(backend::engine::Bound { rows: 1_000, bytes: 1 }).await.unwrap();
-    assert_eq!(fetched.batch.num_rows(), 1);
-    session.finish().await.unwrap();
-}
-
-#[tokio::test]
-async fn an_empty_result_has_its_columns() {
-    let db = Db::new(&[]);
-    let mut session = db.session().await;
-    session.execute("SELECT 1 AS a, 'x' AS a WHERE false", PAGE).await.unwrap();
-    let fetched = session.fetch(PAGE).await.unwrap();
-    assert_eq!((fetched.batch.num_rows(), fetched.batch.num_columns(), fetched.more), (0, 2, false));
-}
-
-#[tokio::test]
 async fn changes_are_counted_and_a_result_called_count_is_a_result() {
     let db = Db::new(&[]);
     let mut session = db.session().await;

@@ -88,28 +88,6 @@ async fn a_page_is_one_flight_and_the_next_one_none() {
 }
 
 #[tokio::test]
-async fn exactly_a_page_of_rows_has_no_more() {
-    let mut session = session().await;
-    let bound = Bound { rows: 10, bytes: 1 << 20 };
-    for rows in [0, 1, 9, 10, 11, 20, 21] {
-        let sql =
-            format!("WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 30) SELECT i FROM n WHERE i <= {rows}");
-        session.execute(&sql, bound).await.unwrap();
-        let mut seen = 0;
-        loop {
-            let fetched = session.fetch(bound).await.unwrap();
-            seen += fetched.batch.num_rows();
-            assert_eq!(fetched.more, seen < rows);
-            if !fetched.more {
-                break;
-            }
-        }
-        assert_eq!(seen, rows);
-        session.finish().await.unwrap();
-    }
-}
-
-#[tokio::test]
 async fn wide_rows_end_a_page_early_and_a_row_over_16_mib_is_whole() {
     let mut session = session().await;
     let bound = Bound { rows: 100, bytes: 100_000 };

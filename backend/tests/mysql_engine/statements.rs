@@ -5,20 +5,6 @@ use backend::engine::Fate;
 use testing::mariadb::mariadb;
 
 #[tokio::test]
-async fn rows_that_changed_are_counted_and_transactions_told() {
-    let mut session = session().await;
-    let mut finish = async |sql: &str| run(session.as_mut(), sql).await.unwrap().1;
-    assert_eq!(finish("CREATE OR REPLACE TABLE counted (n INT PRIMARY KEY)").await.rows_affected, None);
-    assert_eq!(finish("INSERT INTO counted VALUES (1),(2),(3)").await.rows_affected, Some(3));
-    assert_eq!(finish("UPDATE counted SET n = n + 10 WHERE n > 5").await.rows_affected, Some(0));
-    assert!(finish("START TRANSACTION").await.in_transaction);
-    assert!(finish("DELETE FROM counted WHERE n = 1").await.in_transaction);
-    assert!(!finish("ROLLBACK").await.in_transaction);
-    let kept = finish("SELECT * FROM counted").await;
-    assert_eq!((kept.rows_affected, kept.in_transaction), (None, false));
-}
-
-#[tokio::test]
 async fn an_error_has_its_number_its_state_and_its_place_and_the_session_stands() {
     let mut session = session().await;
     let error = run(session.as_mut(), "SELECT *\nFORM counted").await.unwrap_err();

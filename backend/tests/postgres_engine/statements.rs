@@ -90,18 +90,6 @@ async fn notices_come_in_order_with_their_words() {
 }
 
 #[tokio::test]
-async fn an_empty_statement_is_done() {
-    for cluster in clusters() {
-        let mut session = session(cluster).await;
-        for text in ["", "  ", "-- only a remark", ";"] {
-            let (batch, finished) = run(session.as_mut(), text).await.unwrap();
-            assert!(batch.is_none());
-            assert_eq!(finished.rows_affected, None);
-        }
-    }
-}
-
-#[tokio::test]
 async fn an_error_points_at_its_byte_and_leaves_the_session_idle() {
     for cluster in clusters() {
         let mut session = session(cluster).await;

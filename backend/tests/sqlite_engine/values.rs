@@ -1,7 +1,7 @@
 //! What SQLite holds is what the page holds.
 
-use super::support::{Db, PAGE, batch, one, rows};
-use super::{ENDLESS, bound};
+use super::bound;
+use super::support::{Db, batch, one, rows};
 use arrow_array::{Array, UnionArray};
 use arrow_schema::DataType;
 use backend::engine::Bound;
@@ -125,16 +125,6 @@ async fn infinities_and_zeros_are_those_of_sqlite() {
 }
 
 #[tokio::test]
-async fn names_may_repeat_and_may_be_empty() {
-    let db = Db::new("CREATE TABLE t(a)");
-    let mut session = db.session().await;
-    let page = batch(&mut session, r#"SELECT a, a, 1 AS "", 2 AS "x""y", 3 AS "é 列" FROM (SELECT 0 AS a)"#).await;
-    let names: Vec<&str> = page.schema_ref().fields().iter().map(|f| f.name().as_str()).collect();
-    assert_eq!(names, ["a", "a", "", "x\"y", "é 列"]);
-    assert_eq!(rows(&page).concat(), ["0", "0", "1", "2", "3"]);
-}
-
-#[tokio::test]
 async fn origins_are_of_tables_through_aliases_and_views() {
     let db = Db::new("CREATE TABLE t(a INTEGER, b TEXT); CREATE VIEW v AS SELECT a AS z FROM t; INSERT INTO t VALUES (1, 'x');");
     let mut session = db.session().await;
@@ -169,20 +159,4 @@ async fn a_page_ends_at_its_bytes_and_has_one_row_at_least() {
     let second = session.fetch(Bound { rows: 1_000, bytes: 1 }).await.unwrap();
     assert_eq!((second.batch.num_rows(), second.more), (1, true));
     session.finish().await.unwrap();
-}
-
-#[tokio::test]
-async fn a_smaller_first_fetch_than_announced_loses_nothing() {
-    let db = Db::new("");
-    let mut session = db.session().await;
-    session.execute(&format!("{ENDLESS} LIMIT 7"), PAGE).await.unwrap();
-    let mut seen = Vec::new();
-    loop {
-        let fetched = session.fetch(bound(3)).await.unwrap();
-        seen.push((fetched.batch.num_rows(), fetched.more));
-        if !fetched.more {
-            break;
-        }
-    }
-    assert_eq!(seen, [(3, true), (3, true), (1, false)]);
 }

@@ -20,6 +20,8 @@ pub struct Refusal {
 
 /// A statement was stopped by KILL QUERY (ER_QUERY_INTERRUPTED).
 const INTERRUPTED: u16 = 1317;
+/// There was no statement in the text (ER_EMPTY_QUERY).
+const EMPTY: u16 = 1065;
 /// Numbers after which the server closes the connection: shutdown, killed, idle for too long, broken.
 const LAST_WORDS: [u16; 7] = [1053, 1080, 1152, 1159, 1161, 1927, 4031];
 
@@ -41,6 +43,11 @@ impl Refusal {
     /// The session is over, not only the statement.
     pub fn is_last_word(&self) -> bool {
         LAST_WORDS.contains(&self.number)
+    }
+
+    /// There was no statement.
+    pub fn is_about_nothing(&self) -> bool {
+        self.number == EMPTY
     }
 
     /// Somebody stopped the statement.

@@ -42,6 +42,15 @@ fn skip(sql: &str) -> &str {
     }
 }
 
+/// There is nothing but blanks, comments and semicolons.
+pub fn is_empty(sql: &str) -> bool {
+    let mut rest = skip(sql);
+    while let Some(after) = rest.strip_prefix(';') {
+        rest = skip(after);
+    }
+    rest.is_empty()
+}
+
 fn is_dash_comment(text: &str) -> bool {
     text.strip_prefix("--").is_some_and(|rest| rest.chars().next().is_none_or(|c| c.is_ascii_whitespace() || c.is_ascii_control()))
 }
@@ -94,6 +103,16 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(first_word(sql).as_deref(), word, "{sql}");
+        }
+    }
+
+    #[test]
+    fn a_text_without_a_statement_is_known() {
+        for sql in ["", " \n", ";", " ; ;; ", "-- x", "# x\n;", "/* ; */ ; -- y"] {
+            assert!(is_empty(sql), "{sql}");
+        }
+        for sql in ["select 1", ";select 1", "/*! call p() */", "prepare s from ''"] {
+            assert!(!is_empty(sql), "{sql}");
         }
     }
 

@@ -9,6 +9,7 @@ use crate::engine::EngineError;
 use crate::engine::Fate;
 use crate::engine::mysql::connect::Agreed;
 use crate::engine::mysql::errors::{Refusal, ended, not_sent};
+use crate::engine::mysql::permit;
 use crate::engine::mysql::types::Column;
 use crate::engine::mysql::wire::{Reader, WireError};
 use futures_util::FutureExt;
@@ -85,6 +86,11 @@ impl Done {
         Ok(Self { affected, warnings, status, info: String::from_utf8_lossy(info).into_owned() })
     }
 
+    /// Of a text without a statement.
+    fn of_nothing(in_transaction: bool) -> Self {
+        Self { status: if in_transaction { IN_TRANSACTION } else { 0 }, ..Self::default() }
+    }
+
     /// Another result of the same statement follows.
     pub fn has_more(&self) -> bool {
         self.status & MORE_RESULTS != 0
@@ -110,7 +116,15 @@ impl MysqlSession {
                 let done = Done::read(body, self.agreed)?;
                 return Ok(Answer::Done(self.noted(done)));
             }
-            Some(0xff) => return Err(Trouble::Refused(Refusal::read(body))),
+            Some(0xff) => {
+                let refusal = Refusal::read(body);
+                let says_nothing = self.statement.as_ref().is_some_and(|statement| permit::is_empty(&statement.sql));
+                // To the server that is an error; its client does not send such a text, and other databases take it.
+                if refusal.is_about_nothing() && says_nothing {
+                    return Ok(Answer::Done(Done::of_nothing(self.in_transaction)));
+                }
+                return Err(Trouble::Refused(refusal));
+            }
             Some(0xfb) => return Err(WireError::Protocol("it asks for a file of this machine, which no server gets".to_owned()).into()),
             _ => Reader::new(body).number()?,
         };
