@@ -12,6 +12,8 @@ mod differential;
 mod effects;
 #[path = "postgres_engine/ends.rs"]
 mod ends;
+#[path = "postgres_engine/older.rs"]
+mod older;
 #[path = "postgres_engine/paging.rs"]
 mod paging;
 #[path = "postgres_engine/parallel.rs"]

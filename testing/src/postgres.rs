@@ -80,6 +80,11 @@ impl Cluster {
         String::from_utf8(output.stdout).unwrap()
     }
 
+    /// Is it of this version or a later one? What an older one does not know is not asked of it.
+    pub fn is_since(&self, major: u32) -> bool {
+        self.psql("postgres", &format!("select current_setting('server_version_num')::int >= {major}0000")) == "t\n"
+    }
+
     /// The authority's certificate, if this machine could make one.
     pub fn authority(&self) -> Option<String> {
         certificates::read(&self.folder, "ca.crt")

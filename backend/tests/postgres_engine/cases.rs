@@ -60,7 +60,7 @@ async fn f03_f05_f08_f09_f10_f19_f21_f36_f38_f39_f41_z34_values_are_shown_as_the
         for (id, sql, expected) in SHOWN {
             assert_eq!(first(session.as_mut(), sql).await, *expected, "{id}");
         }
-        if value(session.as_mut(), "select current_setting('server_version_num')::int >= 140000").await == "t" {
+        if cluster.is_since(14) {
             assert_eq!(first(session.as_mut(), "select '{[1,3),[5,9)}'::int4multirange").await, ["{[1,3),[5,9)}"], "f41");
         }
     }

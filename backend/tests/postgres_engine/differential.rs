@@ -74,9 +74,8 @@ const STATEMENTS: &[&str] = &[
     "select t.*, t from t order by n",
     "select '[1,10)'::int4range, '(1,)'::int8range, 'empty'::numrange, '[1.5,2.50]'::numrange, '[2024-01-01,)'::daterange, '[2024-01-01 00:00,infinity)'::tsrange, '[2024-01-01,2024-02-01)'::tstzrange, array['[1,2)'::int4range]",
     "select 5::positive, 1.5::amount, '{a,NULL}'::listed, row(1,'a')::paired, null::positive, array[1, 2]::positive[], array[1.5]::amount[]",
-    "select 0::oid, 4294967295::oid, 'pg_class'::regclass, 'int4'::regtype, 'now'::regproc, 'sum(int4)'::regprocedure, '+(int4,int4)'::regoperator, 'simple'::regdictionary, 'english'::regconfig, 'pg_catalog'::regnamespace, 'postgres'::regrole, '0'::regclass, '99999'::regtype, '\"C\"'::regcollation",
+    "select 0::oid, 4294967295::oid, 'pg_class'::regclass, 'int4'::regtype, 'now'::regproc, 'sum(int4)'::regprocedure, '+(int4,int4)'::regoperator, 'simple'::regdictionary, 'english'::regconfig, 'pg_catalog'::regnamespace, 'postgres'::regrole, '0'::regclass, '99999'::regtype",
     "select '16/B374D848'::pg_lsn, '0/0'::pg_lsn, '5'::xid, '4294967295'::xid, '0'::cid, '(4294967295,65535)'::tid, '10:20:10,14,15'::txid_snapshot",
-    "select '18446744073709551615'::xid8, '10:20:10,14'::pg_snapshot",
     "select 'postgres=arwdDxt/postgres'::aclitem, array['=r/postgres'::aclitem], (select relacl from pg_class where relname = 'pg_class'), 'a cursor'::refcursor",
     "select null, 'unknown', 1 as a, 2 as a, 'x' as \" \", 4 as \"q\"\"q\"",
     "select nothing(), nothing() is null",
@@ -93,6 +92,9 @@ const STATEMENTS: &[&str] = &[
     "values (1, 'a'), (2, null)",
     "table t",
 ];
+
+/// Of version 13 and later.
+const SINCE_13: &[&str] = &["select '18446744073709551615'::xid8, '10:20:10,14'::pg_snapshot, '\"C\"'::regcollation"];
 
 /// Of version 14 and later.
 const SINCE_14: &[&str] = &[
@@ -154,9 +156,9 @@ async fn every_cell_of_every_type_is_what_psql_prints() {
         cluster.psql("differential", MADE);
         let mut target = target(cluster.port, "postgres");
         target.fields.database = Some("differential".to_owned());
-        let since_14 = cluster.psql("postgres", "select current_setting('server_version_num')::int >= 140000") == "t\n";
         let mut statements = STATEMENTS.to_vec();
-        statements.extend(since_14.then_some(SINCE_14).into_iter().flatten());
+        statements.extend(cluster.is_since(13).then_some(SINCE_13).into_iter().flatten());
+        statements.extend(cluster.is_since(14).then_some(SINCE_14).into_iter().flatten());
         for (extension, statement) in EXTENSIONS {
             let known = format!("select count(*) from pg_available_extensions where name = '{extension}'");
             assert_eq!(cluster.psql("differential", &known), "1\n", "{extension}: the server's package brings it");

@@ -11,6 +11,11 @@ async fn e16_a_pooler_serves_text_of_any_kind() {
         let mut session = connect(&target(pooler.port, "postgres")).await.unwrap();
         assert_eq!(value(session.as_mut(), "select 'é'").await, "é");
         assert_eq!(value(session.as_mut(), "show client_encoding").await, "UTF8");
+        if cluster.is_since(14) {
+            session.reset().await.unwrap();
+            let theirs = value(session.as_mut(), "show client_connection_check_interval").await;
+            assert_eq!(theirs, "0", "the process is lent to others too, and keeps nothing of ours");
+        }
     }
 }
 

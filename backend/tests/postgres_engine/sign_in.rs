@@ -42,16 +42,18 @@ async fn a_session_has_its_safety_net_and_its_name() {
         let name = value(session, "show application_name").await;
         assert_eq!(name, "sheaf/B?ro of a name that is far longer than any server cares t");
         let mut settings = vec![("lock_timeout", "10s"), ("idle_in_transaction_session_timeout", "10min")];
-        if value(session, "select current_setting('server_version_num')::int >= 140000").await == "t" {
+        if cluster.is_since(14) {
             settings.push(("client_connection_check_interval", "2s"));
-            for (setting, expected) in settings {
-                assert_eq!(value(session, &format!("show {setting}")).await, expected);
-                crate::setting::run(session, &format!("set {setting} = '1h'")).await.unwrap();
-                assert_eq!(value(session, &format!("show {setting}")).await, "1h", "its user may set it otherwise");
-            }
+        }
+        for (setting, expected) in &settings {
+            assert_eq!(value(session, &format!("show {setting}")).await, *expected);
+            crate::setting::run(session, &format!("set {setting} = '1h'")).await.unwrap();
+            assert_eq!(value(session, &format!("show {setting}")).await, "1h", "its user may set it otherwise");
         }
         session.reset().await.unwrap();
-        assert_eq!(value(session, "show lock_timeout").await, "10s", "and the next user has it again");
+        for (setting, expected) in settings {
+            assert_eq!(value(session, &format!("show {setting}")).await, expected, "and the next user has it again");
+        }
     }
 }
 

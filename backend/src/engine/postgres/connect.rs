@@ -125,14 +125,14 @@ async fn connect_unbounded(target: &Target) -> Result<Connected, EngineError> {
 /// What PostgreSQL calls bytes of no known encoding.
 const NO_ENCODING: &str = "SQL_ASCII";
 
-/// What the server ends by itself when nobody does: defaults of the session, which its user may set otherwise.
-const SAFETY_NET: [(&str, &str); 3] = [
+/// What the server ends by itself when nobody does: defaults of the session, which its user may set otherwise. Every version that is
+/// served knows these: one that a server does not know costs a second sign-in. A later version's setting waits for the session
+/// ([`super::session`]).
+const SAFETY_NET: [(&str, &str); 2] = [
     // A wait for a lock is an error that names it, not a run without end.
     ("lock_timeout", "10s"),
     // A transaction that was left open lets go of its locks, with time enough to think between two statements.
     ("idle_in_transaction_session_timeout", "10min"),
-    // A server that computes notices within two seconds that we are gone.
-    ("client_connection_check_interval", "2s"),
 ];
 
 /// `sheaf/` and what the person calls the connection, as far as a server keeps it.
@@ -154,7 +154,7 @@ enum Extras {
 /// What PgBouncer says of a setting that it does not pass on; a server says so only of what is no start-up message.
 const POOLERS_REFUSAL: &str = "08P01";
 
-/// Servers before 14, systems without the check, and poolers refuse settings they don't know, before anything else.
+/// Poolers, and servers that speak as PostgreSQL does, refuse settings they don't know, before anything else.
 fn refuses_extras(problem: &Problem) -> bool {
     matches!(problem.sqlstate.as_deref(), Some("42704" | "22023" | POOLERS_REFUSAL | "0A000"))
 }

@@ -53,6 +53,8 @@ pub struct PostgresSession {
     block: Block,
     /// A pooler stands between, which lends a server's process for a transaction only.
     pooled: bool,
+    /// The server looks after the link while it computes.
+    watched: bool,
     broken: bool,
     statement: Option<Statement>,
     sink: Sink,
@@ -103,6 +105,7 @@ impl PostgresSession {
             read_only: connected.read_only,
             block: Block::Idle,
             pooled: connected.pooled,
+            watched: false,
             broken: false,
             statement: None,
             sink: Sink::Statement,
@@ -112,6 +115,11 @@ impl PostgresSession {
 
     fn in_transaction(&self) -> bool {
         self.block != Block::Idle
+    }
+
+    /// The server's version, as far as the first dot.
+    fn major(&self) -> Option<u32> {
+        self.settings.get("server_version")?.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
     }
 
     /// The session waits for a statement, and the server is still there.
@@ -299,9 +307,8 @@ impl PostgresSession {
     }
 
     fn reading(&self) -> Reading {
-        let setting = |name| self.settings.get(name).map(String::as_str).unwrap_or_default();
-        let major = setting("server_version").split(|c: char| !c.is_ascii_digit()).next().and_then(|major| major.parse().ok());
-        Reading { iso_dates: setting("DateStyle").starts_with("ISO"), shortest_floats: major.is_some_and(|major: u32| major >= 12) }
+        let iso_dates = self.settings.get("DateStyle").is_some_and(|style| style.starts_with("ISO"));
+        Reading { iso_dates, shortest_floats: self.major().is_some_and(|major| major >= 12) }
     }
 }
 
@@ -448,6 +455,7 @@ impl Session for PostgresSession {
             frontend::query("ROLLBACK", &mut self.wire.output).map_err(|error| not_sent(&error.into()))?;
         }
         frontend::query("DISCARD ALL", &mut self.wire.output).map_err(|error| not_sent(&error.into()))?;
+        readies += self.write_watch().map_err(|error| not_sent(&error.into()))?;
         self.ask(readies, &mut |_, _| {}).await
     }
 

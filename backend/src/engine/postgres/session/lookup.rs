@@ -2,7 +2,7 @@
 //!
 //! Invariant: types that are built in cost nothing; others one round trip the first time a session meets them, while the portal is
 //! parked. Where columns come from is asked in the flight that ends the statement, so it never delays a page; what sessions learn of
-//! that they share, and so a session's first flight asks which server it is. Names are bound.
+//! that they share, and so a session's first flight asks which server it is, and sets what not every server knows. Names are bound.
 
 use super::{Event, Portal, PostgresSession, Reach, Said, Sink, TextRow, bind_texts};
 use crate::engine::postgres::catalog::{self, Part};
@@ -17,6 +17,15 @@ const ASIDE: &str = "sheaf";
 
 /// No other start of any server has the same answer.
 const STARTED: &str = "SELECT pg_catalog.pg_postmaster_start_time()::pg_catalog.text, pg_catalog.pg_backend_pid()";
+
+/// A server that computes notices within two seconds that we are gone; since [`WATCHES_SINCE`], and on systems that can tell.
+const WATCH: &str = "SET client_connection_check_interval = '2s'";
+
+/// The same where the process is the one that the key names: nothing is left behind in a process that a pooler lends to others too.
+const WATCH_OWN: &str = "SELECT pg_catalog.set_config('client_connection_check_interval', '2s', false) \
+    WHERE pg_catalog.pg_backend_pid() OPERATOR(pg_catalog.=) ";
+
+const WATCHES_SINCE: u32 = 14;
 
 const TYPES: &str = "SELECT pg_catalog.format_type(a.o, a.m) \
     FROM ROWS FROM (pg_catalog.unnest($1::pg_catalog.oid[]), pg_catalog.unnest($2::pg_catalog.int4[])) WITH ORDINALITY AS a(o, m, n) \
@@ -42,26 +51,39 @@ impl PostgresSession {
         self.ask(1, &mut |question, row| answers.take(first + question, row)).await
     }
 
-    /// Before a session's first question of any kind, in the same flight: which server it is.
+    /// Before a session's first question of any kind, in the same flight: which server it is, and that it shall watch the link.
     pub(super) fn write_introduction(&mut self) -> std::io::Result<()> {
-        match self.whose {
-            Some(_) => frontend::query(STARTED, &mut self.wire.output),
-            None => Ok(()),
+        if self.whose.is_none() {
+            return Ok(());
+        }
+        let process = self.canceller.process().filter(|_| self.major().is_some_and(|major| major >= WATCHES_SINCE) && !self.pooled);
+        match process {
+            Some(process) => frontend::query(&format!("{STARTED}; {WATCH_OWN}{process}"), &mut self.wire.output),
+            None => frontend::query(STARTED, &mut self.wire.output),
+        }
+    }
+
+    /// Behind a reset, in the same flight, where the session had it: the server is to watch the link again. How many more answers come.
+    pub(super) fn write_watch(&mut self) -> std::io::Result<usize> {
+        match self.watched {
+            true => frontend::query(WATCH, &mut self.wire.output).map(|()| 1),
+            false => Ok(0),
         }
     }
 
     /// Takes the answer to that. A server that does not tell shares nothing.
     pub(super) async fn read_introduction(&mut self) -> Result<(), EngineError> {
         let Some(whose) = self.whose.take() else { return Ok(()) };
-        let (mut started, mut process) = (None, None);
-        let mut said = |said| {
-            if let Said::Row(row) = said {
-                let mut values = row.into_iter();
-                started = values.next().flatten();
-                process = values.next().flatten();
-            }
+        let mut rows = Vec::with_capacity(2);
+        let mut said = |said| match said {
+            Said::Row(row) if rows.len() < 2 => rows.push(row.into_iter()),
+            _ => {}
         };
         let refused = self.until_ready(Sink::Aside, &mut said).await?;
+        let mut rows = rows.into_iter();
+        let mut first = rows.next().into_iter().flatten();
+        let (started, process) = (first.next().flatten(), first.next().flatten());
+        self.watched = rows.next().is_some() && refused.is_none();
         if refused.is_some_and(|fields| fields.is_cancel()) && self.canceller.was_asked() {
             // It was meant for what comes behind.
             let _ = self.canceller.cancel().await;
