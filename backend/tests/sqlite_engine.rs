@@ -2,6 +2,8 @@
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+#[path = "sqlite_engine/differential.rs"]
+mod differential;
 #[path = "sqlite_engine/ending.rs"]
 mod ending;
 #[path = "sqlite_engine/files.rs"]

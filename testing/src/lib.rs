@@ -10,4 +10,5 @@ pub mod mariadb;
 pub mod pgbouncer;
 pub mod postgres;
 pub mod relay;
+pub mod sqlite;
 pub mod sshd;

@@ -16,6 +16,7 @@ mod place;
 mod postgres;
 mod process;
 mod serve;
+mod sqlite;
 mod sshd;
 mod steps;
 mod sysroot;

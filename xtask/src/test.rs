@@ -5,7 +5,7 @@ use crate::place::Place;
 use crate::process::{cargo, exists, program};
 use crate::steps::{Step, perform};
 use crate::tally::Tally;
-use crate::{dist, duckdb, mariadb, npm, packages, postgres, sshd, toolchain};
+use crate::{dist, duckdb, mariadb, npm, packages, postgres, sqlite, sshd, toolchain};
 use std::cell::RefCell;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -99,6 +99,7 @@ pub fn set_up_steps() -> Vec<Step<'static>> {
         Step::new("Find a browser for the tests", ensure_chromium),
         Step::new("Find PostgreSQL for the tests", postgres::ensure),
         Step::new("Find MariaDB for the tests", mariadb::ensure),
+        Step::new("Find SQLite's client for the tests", sqlite::ensure),
         Step::new("Find OpenSSH's server for the tests", sshd::ensure),
         Step::new("Bring DuckDB", duckdb::ensure),
         Step::new("Install the packages of the journeys", ensure_playwright),
