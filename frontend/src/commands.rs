@@ -132,6 +132,7 @@ pub const COMMANDS: &[Command] = &[
     inside("editor.complete", "Complete", "Editor", key("Space").ctrl()),
     inside("editor.find", "Find", "Editor", key("F").ctrl()),
     inside("editor.comment", "Comment or uncomment lines", "Editor", key("/").ctrl()),
+    inside("editor.leave", "Leave the editor, after Escape", "Editor", key("Tab")),
     inside("editor.undo", "Undo", "Editor", key("Z").ctrl()),
     inside("grid.copy", "Copy the selection", "Result", key("C").ctrl()),
     inside("grid.all", "Select all", "Result", key("A").ctrl()),

@@ -55,6 +55,18 @@ async fn malformed_json_is_told_with_its_place() {
 }
 
 #[tokio::test]
+async fn the_fields_in_their_order_are_no_body() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::start(data.path()).await;
+    let client = server.sign_in().await;
+    let run = json!(["x", null, "SELECT 1", [], null, null, null, "auto"]);
+    for (path, body) in [("/api/v1/sign-in/launch", json!(["x"])), ("/api/v1/runs", run)] {
+        let problem = client.send(with("POST", path, &format!(" {body}"))).await.problem(400);
+        assert_eq!(problem.message, "The body of the request must be a JSON object.", "{path}");
+    }
+}
+
+#[tokio::test]
 async fn a_missing_body_is_told() {
     let data = tempfile::tempdir().unwrap();
     let server = Server::start(data.path()).await;

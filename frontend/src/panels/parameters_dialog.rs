@@ -6,6 +6,7 @@ use crate::flows::run;
 use crate::state::Workbench;
 use crate::state::parameters::{Asked, Entered, Reading};
 use crate::ui::dialog::Modal;
+use crate::ui::icon::{Glyph, Icon};
 use leptos::prelude::*;
 
 /// The form.
@@ -92,6 +93,7 @@ fn ValueField(w: Workbench, name: String, at: usize) -> impl IntoView {
                     <option value="text" selected=chosen == "text">"Text"</option>
                     <option value="null" selected=chosen == "null">"NULL"</option>
                 </select>
+                <Icon glyph=Glyph::Down />
             </span>
         </div>
     }

@@ -31,6 +31,14 @@ pub fn Toolbar(
     let choices = move || w.connections.list.with(|list| list.here().cloned().unwrap_or_default());
     let color = move || console.connection.get().and_then(|id| w.connections.get(&id)).and_then(|one| one.fields.color);
     let read_only = move || console.connection.get().and_then(|id| w.connections.get(&id)).is_some_and(|one| one.fields.read_only);
+    // The buttons that ended it are gone with it.
+    Effect::new(move |was_open: Option<bool>| {
+        let is_open = transaction().is_open();
+        if was_open == Some(true) && !is_open {
+            commands::keep_focus(w);
+        }
+        is_open
+    });
     view! {
         <div class="toolbar" role="toolbar" aria-label="Console">
             <span class="run-group">

@@ -5,6 +5,9 @@
 
 mod end_point;
 pub mod identity;
+mod words;
+
+pub use words::refusal;
 
 use super::{DialError, Link};
 use crate::engine::Target;
@@ -14,7 +17,7 @@ use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms, verify_tls12_sig
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::sign::SingleCertAndKey;
-use rustls::{AlertDescription, CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 use shared::wire::connection::{Tls, TlsMode};
 use shared::wire::secrets::Secret;
 use std::sync::Arc;
@@ -56,26 +59,11 @@ pub async fn client_bound(link: Link, host: &str, terms: &Terms) -> Result<(Link
     let stream = tokio_rustls::TlsConnector::from(Arc::new(config)).connect(name, link).await;
     let stream = stream.map_err(|error| match refusal(&error) {
         Some(words) => DialError::Refusal(words),
-        None => fault(error.to_string()),
+        None => fault(words::reason(&error)),
     })?;
     let certificate = stream.get_ref().1.peer_certificates().and_then(<[_]>::first);
     let bound_to = certificate.and_then(|certificate| end_point::of(certificate));
     Ok((Box::new(stream), bound_to))
-}
-
-/// What a server says of our certificate, in a sentence. By TLS 1.3 it says so only after the handshake, to whoever reads next.
-pub fn refusal(error: &std::io::Error) -> Option<&'static str> {
-    let Some(Error::AlertReceived(alert)) = error.get_ref()?.downcast_ref::<Error>() else { return None };
-    match alert {
-        AlertDescription::CertificateRequired => Some("The server asks for a client certificate, and the connection has none."),
-        AlertDescription::CertificateExpired => Some("The server refuses the client certificate: it has expired, or is not valid yet."),
-        AlertDescription::CertificateRevoked => Some("The server refuses the client certificate: it was revoked."),
-        AlertDescription::UnknownCA => Some("The server refuses the client certificate: it does not know the authority that signed it."),
-        AlertDescription::BadCertificate | AlertDescription::UnsupportedCertificate | AlertDescription::CertificateUnknown => {
-            Some("The server refuses the client certificate.")
-        }
-        _ => None,
-    }
 }
 
 fn provider() -> CryptoProvider {

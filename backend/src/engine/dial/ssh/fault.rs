@@ -76,9 +76,9 @@ fn changed(key: &HostKey, verdict: &Verdict) -> String {
 
 fn missing(kind: SecretKind) -> &'static str {
     match kind {
-        SecretKind::SshKey => "The SSH key is not known to this server process: it must be given again.",
+        SecretKind::SshKey => "The SSH key is not known to this server process: it must be given.",
         SecretKind::SshPassphrase => "The SSH key is encrypted: its passphrase is needed.",
-        _ => "The SSH password is not known to this server process: it must be given again.",
+        _ => "The SSH password is not known to this server process: it must be given.",
     }
 }
 

@@ -15,7 +15,7 @@ pub enum Fault {
     #[error("The client certificate can't be read: {0}.")]
     Certificate(String),
     /// The key is held by nobody.
-    #[error("The key of the client certificate is not known to this server process: it must be given again.")]
+    #[error("The key of the client certificate is not known to this server process: it must be given.")]
     NoKey,
     /// A passphrase would be needed.
     #[error(
