@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)] // A panic is a test's report.
 
 pub mod certificates;
+pub mod duckdb;
 pub mod keeper;
 pub mod mariadb;
 pub mod pgbouncer;

@@ -5,6 +5,7 @@
 mod bench;
 mod dist;
 mod duckdb;
+mod duckdb_client;
 mod failure;
 mod fingerprint;
 mod lint;

@@ -5,7 +5,7 @@ use crate::place::Place;
 use crate::process::{cargo, exists, program};
 use crate::steps::{Step, perform};
 use crate::tally::Tally;
-use crate::{dist, duckdb, mariadb, npm, packages, postgres, sqlite, sshd, toolchain};
+use crate::{dist, duckdb, duckdb_client, mariadb, npm, packages, postgres, sqlite, sshd, toolchain};
 use std::cell::RefCell;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -102,6 +102,7 @@ pub fn set_up_steps() -> Vec<Step<'static>> {
         Step::new("Find SQLite's client for the tests", sqlite::ensure),
         Step::new("Find OpenSSH's server for the tests", sshd::ensure),
         Step::new("Bring DuckDB", duckdb::ensure),
+        Step::new("Bring DuckDB's client for the tests", duckdb_client::ensure),
         Step::new("Install the packages of the journeys", ensure_playwright),
     ]
 }
@@ -148,6 +149,9 @@ pub fn with_surroundings(place: &Place, mut command: Command) -> Command {
     }
     if let Some(root) = sshd::unpacked(place) {
         command.env("SHEAF_TEST_SSHD", root);
+    }
+    if let Some(client) = duckdb_client::brought(place) {
+        command.env("SHEAF_TEST_DUCKDB", client);
     }
     command
 }

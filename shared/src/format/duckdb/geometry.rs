@@ -68,8 +68,7 @@ fn geometry(reader: &mut Reader<'_>, out: &mut String, place: Place, depth: usiz
         out.push(' ');
     }
     match kind {
-        1 if place == Place::Bare => coordinates(reader, out, width),
-        1 => point(reader, out, width),
+        1 => point(reader, out, width, if place == Place::Bare { ["", ""] } else { ["(", ")"] }),
         2 => list(reader, out, |reader, out| coordinates(reader, out, width)),
         3 => list(reader, out, |reader, out| list(reader, out, |reader, out| coordinates(reader, out, width))),
         _ => list(reader, out, |reader, out| {
@@ -86,12 +85,12 @@ fn geometry(reader: &mut Reader<'_>, out: &mut String, place: Place, depth: usiz
     }
 }
 
-fn point(reader: &mut Reader<'_>, out: &mut String, width: usize) -> Option<()> {
+fn point(reader: &mut Reader<'_>, out: &mut String, width: usize, around: [&str; 2]) -> Option<()> {
     let start = out.len();
-    out.push('(');
+    out.push_str(around[0]);
     let before = reader.rest;
     coordinates(reader, out, width)?;
-    out.push(')');
+    out.push_str(around[1]);
     let mut again = Reader { rest: before, little: reader.little };
     if (0..width).all(|_| again.double().is_some_and(f64::is_nan)) {
         out.truncate(start);

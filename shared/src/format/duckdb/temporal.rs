@@ -76,9 +76,20 @@ pub fn interval(value: IntervalMonthDayNano) -> String {
             parts.push(format!("{count} {name}{plural}"));
         }
     }
-    if value.nanoseconds != 0 || parts.is_empty() {
-        let sign = if value.nanoseconds < 0 { "-" } else { "" };
-        parts.push(sign.to_owned() + &time(i128::from(value.nanoseconds.unsigned_abs())));
+    let nanos = unwrapped(value.nanoseconds);
+    if nanos != 0 || parts.is_empty() {
+        let sign = if nanos < 0 { "-" } else { "" };
+        parts.push(sign.to_owned() + &time(nanos.abs()));
     }
     parts.join(" ")
+}
+
+/// The nanoseconds that were meant. DuckDB multiplies its microseconds by 1,000 in 64 bits, which is too few beyond 292 years. What is
+/// left of 125 times the microseconds is all of it in 61 bits, and 125 has an inverse there: exact for up to 36,000 years of hours.
+fn unwrapped(nanos: i64) -> i128 {
+    const INVERSE_OF_125: i64 = 0x1cac_0831_26e9_78d5;
+    if nanos % 8 != 0 {
+        return i128::from(nanos);
+    }
+    i128::from((nanos >> 3).wrapping_mul(INVERSE_OF_125) << 3 >> 3) * 1_000
 }

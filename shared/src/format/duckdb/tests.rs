@@ -24,6 +24,15 @@ fn intervals_name_their_parts() {
 }
 
 #[test]
+fn an_interval_that_duckdb_hands_over_wrapped_is_whole_again() {
+    let wrapped = |micros: i64| IntervalMonthDayNano::new(0, 0, micros.wrapping_mul(1_000));
+    let values = [292 * 31_557_600_000_000, 9_223_372_036_854_776, -9_223_372_036_854_776, (1 << 60) - 1, -(1 << 60), 1, -1];
+    let array = IntervalMonthDayNanoArray::from(values.map(wrapped).to_vec());
+    let expected = ["2559672:00:00", "2562047:47:16.854776", "-2562047:47:16.854776", "320255973:30:06.846975", "-320255973:30:06.846976"];
+    assert_eq!(all(&array, &[])[..5], expected);
+}
+
+#[test]
 fn an_instant_is_utc_unless_the_caller_says() {
     let array = TimestampMicrosecondArray::from(vec![0, i64::MAX]).with_timezone("Europe/Berlin");
     assert_eq!(all(&array, &[]), ["1970-01-01 00:00:00+00", "infinity"]);
