@@ -26,6 +26,8 @@ const POSTGRES_ROWS: u64 = 1_000_000;
 /// Statements of one sample of the small reading.
 const GETS: u32 = 200;
 const ALL: &str = "SELECT * FROM fixture";
+/// What of a statement is the way between the caller's task and the session's thread.
+const THERE_AND_BACK: &str = "sheaf, to its thread and back";
 const ONE: &str = "SELECT * FROM fixture LIMIT 1";
 
 async fn measure(study: &Study, record: &mut Record) -> Result<(), BenchError> {
@@ -47,7 +49,7 @@ async fn sqlite(study: &Study, record: &mut Record) -> Result<(), BenchError> {
     let mut fields = ConnectionFields::new("fixture", EngineKind::Sqlite);
     fields.path = Some(file.display().to_string());
     std::fs::File::create(&file).map_err(BenchError::io("the fixture"))?;
-    let mut sheaf = Engine::connect(fields).await?;
+    let mut sheaf = Engine::connect(fields.clone()).await?;
     sheaf.read(&format!("CREATE TABLE fixture ({COLUMNS})")).await?;
     let fill = format!(
         "WITH RECURSIVE g(n) AS (VALUES(1) UNION ALL SELECT n + 1 FROM g LIMIT {SQLITE_ROWS}) INSERT INTO fixture \
@@ -55,12 +57,17 @@ async fn sqlite(study: &Study, record: &mut Record) -> Result<(), BenchError> {
          CASE WHEN n % 5 = 0 THEN NULL ELSE 'note ' || n END FROM g"
     );
     sheaf.read(&fill).await?;
+    // One that has changed nothing, so that its reset does nothing.
+    let mut sheaf = Engine::connect(fields).await?;
     let mut node = NodeSqlite::start(&file, ALL, ONE, GETS)?;
     if node.is_none() {
         eprintln!("rows: node:sqlite is left out, its package is not installed");
     }
     record.compare("sqlite_50000_rows_ms", &["sheaf", "sheaf again (noise)", "node:sqlite all()"]);
-    record.compare("sqlite_one_row_us", &["sheaf", "sheaf again (noise)", "node:sqlite get(), prepared once", "node:sqlite get()"]);
+    record.compare(
+        "sqlite_one_row_us",
+        &["sheaf", "sheaf again (noise)", THERE_AND_BACK, "node:sqlite get(), prepared once", "node:sqlite get()"],
+    );
     let whole = (SQLITE_ROWS, sum_to(SQLITE_ROWS));
     let single = (u64::from(GETS), u64::from(GETS));
     let warm = std::iter::repeat_n(vec![0, 1, 2, 3], 3);
@@ -76,8 +83,17 @@ async fn sqlite(study: &Study, record: &mut Record) -> Result<(), BenchError> {
                         ones = (ones.0 + one.ms, ones.1 + one.rows, ones.2 + one.sum);
                     }
                     check(ones.1, ones.2, single)?;
+                    let mut nothing = 0.0;
+                    for _ in 0..GETS {
+                        nothing += sheaf.nothing().await?;
+                    }
                     let name = if variant == 0 { "sheaf" } else { "sheaf again (noise)" };
-                    vec![("sqlite_50000_rows_ms", name, all.ms), ("sqlite_one_row_us", name, ones.0 * 1_000.0 / f64::from(GETS))]
+                    let mean_us = |total_ms: f64| total_ms * 1_000.0 / f64::from(GETS);
+                    vec![
+                        ("sqlite_50000_rows_ms", name, all.ms),
+                        ("sqlite_one_row_us", name, mean_us(ones.0)),
+                        ("sqlite_one_row_us", THERE_AND_BACK, mean_us(nothing)),
+                    ]
                 }
                 (2, Some(node)) => {
                     let all = node.read("all").await?;

@@ -33,6 +33,14 @@ impl Engine {
         Ok(Self(engine(target.fields.engine).connect(&target).await.map_err(failed)?))
     }
 
+    /// Milliseconds of a word that has nothing to do: the reset of a session in which nothing was changed. On SQLite that is the way to the
+    /// session's thread and back.
+    pub async fn nothing(&mut self) -> Result<f64, BenchError> {
+        let started = Instant::now();
+        self.0.reset().await.map_err(failed)?;
+        Ok(started.elapsed().as_secs_f64() * 1_000.0)
+    }
+
     /// Reads a whole result into Arrow, page by page.
     pub async fn read(&mut self, sql: &str) -> Result<Read, BenchError> {
         let started = Instant::now();

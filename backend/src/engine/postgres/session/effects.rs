@@ -28,13 +28,13 @@ impl PostgresSession {
         if called.is_empty() {
             return Ok(());
         }
-        self.to_where_it_rests().await?;
+        self.reach_its_rest().await?;
         let rests = self.statement.as_ref().is_some_and(|statement| statement.portal == Portal::Suspended);
         if rests && self.is_any_volatile(&called).await? { self.run_to_the_end().await } else { Ok(()) }
     }
 
     /// Up to the rows that were asked for last, of which the last may be on their way.
-    async fn to_where_it_rests(&mut self) -> Result<(), EngineError> {
+    async fn reach_its_rest(&mut self) -> Result<(), EngineError> {
         while self.statement.as_ref().is_some_and(|statement| statement.portal == Portal::Running) {
             match self.event().await? {
                 Event::Suspended => self.suspended(),
