@@ -418,3 +418,28 @@ fn search_finds_by_initials_and_ranks_the_near_first() {
     assert_eq!(index.search("order", 10)[0].name, "order");
     assert!(index.search("", 3).len() == 3 && index.search("zzz", 3).is_empty());
 }
+
+#[test]
+fn what_may_not_be_used_is_offered_last() {
+    let schema = |name: &str, denied, relations| Schema { name: name.into(), denied, relations, ..Schema::default() };
+    let schemas = vec![
+        schema("aa_closed", true, vec![table("accounts", "secret int"), table("customers", "id int,pin int")]),
+        schema("public", false, vec![table("orders", "id int"), table("visitors", "id int,name text")]),
+        schema("zz_crm", false, vec![table("customers", "id int,name text")]),
+    ];
+    let index = CatalogIndex::build(&Catalog { search_path: vec!["public".into()], schemas, ..Catalog::default() });
+    let inserts = |text: &str| -> Vec<String> {
+        let (text, cursor) = cut(text);
+        suggest(&index, &text, cursor, Postgres).items.into_iter().map(|item| item.insert).collect()
+    };
+    let tables = inserts("SELECT * FROM |");
+    let place = |name: &str| tables.iter().position(|insert| insert == name).unwrap_or_else(|| panic!("no {name} in {tables:?}"));
+    let denied = ["aa_closed", "aa_closed.accounts", "aa_closed.customers"].map(place);
+    for open in ["orders", "visitors", "zz_crm.customers", "public", "zz_crm"] {
+        assert!(denied.iter().all(|denied| *denied > place(open)), "{open}: {tables:?}");
+    }
+    assert_eq!(inserts("SELECT * FROM cust|")[0], "zz_crm.customers");
+    assert_eq!(inserts("SELECT * FROM aa_closed.|"), ["accounts", "customers"], "who names it means it");
+    let columns = inserts("SELECT |");
+    assert!(columns.contains(&"name".to_owned()) && !columns.contains(&"pin".to_owned()), "{columns:?}");
+}

@@ -46,7 +46,7 @@ fn settle(mut catalog: Catalog, known: &KnownSchemas) -> Catalog {
         schema.version = Sha256::digest(contents).iter().take(12).map(|byte| format!("{byte:02x}")).collect();
         if known.has(schema) {
             let (name, version) = (std::mem::take(&mut schema.name), std::mem::take(&mut schema.version));
-            *schema = Schema { name, version, system: schema.system, unchanged: true, ..Schema::default() };
+            *schema = Schema { name, version, system: schema.system, denied: schema.denied, unchanged: true, ..Schema::default() };
         }
     }
     catalog

@@ -153,8 +153,9 @@ async fn b05_a_schema_that_may_not_be_used_takes_nothing_else_with_it() {
             "create schema closed; create table closed.t (n int); create table public.t (n int); grant select on public.t to writer";
         let mut session = in_database(cluster, "b05", "", "writer", set_up).await;
         let catalog = session.catalog().await.unwrap();
-        for name in ["closed", "public"] {
-            assert!(catalog.schemas.iter().any(|schema| schema.name == name), "{name}");
+        for (name, denied) in [("closed", true), ("public", false), ("pg_catalog", false)] {
+            let found = catalog.schemas.iter().find(|schema| schema.name == name).expect(name);
+            assert_eq!(found.denied, denied, "{name}");
         }
         let error = run(session.as_mut(), "select * from closed.t").await.unwrap_err();
         assert_eq!((error.fate, error.problem.sqlstate.as_deref()), (Fate::Idle, Some("42501")));

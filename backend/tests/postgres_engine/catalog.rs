@@ -136,6 +136,45 @@ async fn a_change_is_found_by_its_version_and_only_its_schema_is_read() {
 }
 
 #[tokio::test]
+async fn b05_a_right_to_a_schema_that_comes_or_goes_is_a_change_of_it() {
+    for cluster in clusters() {
+        cluster.psql("postgres", "drop database if exists rights");
+        cluster.psql("postgres", "drop role if exists reader; drop role if exists readers; create role readers; create role reader login");
+        cluster.psql("postgres", "create database rights");
+        cluster.psql(
+            "rights",
+            "create schema closed; create table closed.t (n int); create schema other; grant usage on schema other to reader",
+        );
+        let relay = Relay::start(cluster.port, Duration::ZERO).await;
+        let mut target = target(relay.port, "reader");
+        target.fields.database = Some("rights".to_owned());
+        let mut session = connect(&target).await.unwrap();
+        relay.passed();
+        let mut catalog = session.catalog().await.unwrap();
+        assert_eq!(relay.passed().flights, 1);
+        let denied = |catalog: &Catalog| schema(catalog, "closed").denied;
+        assert!(denied(&catalog) && !schema(&catalog, "other").denied);
+        for (change, is_denied) in [
+            ("grant usage on schema closed to reader", false),
+            ("revoke usage on schema closed from reader", true),
+            ("grant usage on schema closed to readers", true),
+            // Nothing of the schema changes with this, and yet it may be used now.
+            ("grant readers to reader", false),
+            ("revoke readers from reader", true),
+        ] {
+            cluster.psql("rights", change);
+            let mut news = session.catalog_since(&catalog.known()).await.unwrap();
+            let changed: Vec<&str> = news.schemas.iter().filter(|schema| !schema.unchanged).map(|schema| schema.name.as_str()).collect();
+            assert_eq!(changed, ["closed"], "{change}");
+            assert!(news.take_over(catalog), "{change}");
+            assert_eq!(denied(&news), is_denied, "{change}");
+            catalog = news;
+        }
+        session.close().await;
+    }
+}
+
+#[tokio::test]
 async fn two_thousand_tables_are_read_whole() {
     for cluster in clusters() {
         cluster.psql("postgres", "drop database if exists large");

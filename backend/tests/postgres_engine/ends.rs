@@ -115,7 +115,11 @@ async fn a_session_whose_server_went_away_while_idle_sends_nothing() {
     for cluster in clusters() {
         let mut session = session(cluster).await;
         let pid = value(session.as_mut(), "select pg_backend_pid()").await;
-        cluster.psql("postgres", &format!("select pg_terminate_backend({pid}, 10000)"));
+        let gone = format!(
+            "do $$ begin perform pg_terminate_backend({pid});
+             while exists (select from pg_stat_activity where pid = {pid}) loop perform pg_stat_clear_snapshot(); end loop; end $$"
+        );
+        cluster.psql("postgres", &gone);
         let error = session.execute("create table never (n int)", PAGE).await.unwrap_err();
         assert_eq!((error.fate, error.problem.code), (Fate::NotSent, ErrorCode::ConnectionLost));
         assert_eq!(cluster.psql("postgres", "select to_regclass('never') is null"), "t\n");

@@ -176,22 +176,29 @@ fn below_schema(out: &mut Vec<Row>, id: &ConnectionId, schema: &Schema, place: (
     let mut row = Row::new(key.clone(), Node::Schema(id.clone(), schema.name.clone()), 2, &schema.name, Glyph::Schema);
     row.unfolded = Some(open);
     row.place = place;
-    row.detail = if schema.system { "system".to_owned() } else { String::new() };
+    row.detail = match (schema.denied, schema.system) {
+        (true, _) => "no permission".to_owned(),
+        (false, true) => "system".to_owned(),
+        (false, false) => String::new(),
+    };
     out.push(row);
     if !open {
         return;
     }
     let mut shown: Vec<&Relation> =
         schema.relations.iter().filter(|one| filter.is_empty() || one.name.to_lowercase().contains(filter)).collect();
-    if shown.is_empty() {
+    let (first, count) = (usize::from(schema.denied), usize::from(schema.denied) + shown.len());
+    if schema.denied {
+        // What else is told of it stands below: names that no statement of this user can read.
+        let row = Row::new(format!("{key}0"), Node::Nothing, 3, "No permission to use it", Glyph::Lock);
+        out.push(Row { place: (1, count), ..row });
+    } else if shown.is_empty() {
         out.push(Row::new(format!("{key}0"), Node::Nothing, 3, "No tables", Glyph::Table));
-        return;
     }
     // Tables before views; within each as the database sorts them.
     shown.sort_by_key(|one| matches!(one.kind, RelationKind::View | RelationKind::MaterializedView));
-    let count = shown.len();
     for (at, relation) in shown.into_iter().enumerate() {
-        below_relation(out, id, &schema.name, relation, (at + 1, count), unfolded);
+        below_relation(out, id, &schema.name, relation, (first + at + 1, count), unfolded);
     }
 }
 
@@ -257,9 +264,9 @@ fn short(rows: u64) -> String {
     }
 }
 
-/// The schemas to unfold at first: the only one that is a person's, else the first of the search path.
+/// The schemas to unfold at first: the only one that is a person's to use, else the first of the search path.
 pub fn first_schema(catalog: &Catalog) -> Option<&str> {
-    let own: Vec<&Schema> = catalog.schemas.iter().filter(|schema| !schema.system).collect();
+    let own: Vec<&Schema> = catalog.schemas.iter().filter(|schema| !schema.system && !schema.denied).collect();
     match own.as_slice() {
         [only] => Some(&only.name),
         _ => catalog.search_path.iter().find(|name| own.iter().any(|schema| schema.name == **name)).map(String::as_str),
@@ -349,6 +356,39 @@ mod tests {
         assert_eq!([0, 1, 4, 5, 9].map(|line| row_on_line(&shown, line)), [0, 1, 1, 2, 3]);
         assert_eq!(line_count(&shown), 6);
         assert!(sentence_lines(long, 180.0) > sentence_lines(long, 560.0));
+    }
+
+    #[test]
+    fn a_schema_that_may_not_be_used_says_so_and_is_not_unfolded_at_first() {
+        let named = |name: &str, denied, tables: &[&str]| Schema {
+            name: name.to_owned(),
+            denied,
+            relations: tables.iter().map(|name| Relation { name: (*name).to_owned(), ..Relation::default() }).collect(),
+            ..Schema::default()
+        };
+        let schemas = vec![named("closed", true, &["told"]), named("empty", false, &[]), named("shut", true, &[])];
+        let catalog = Catalog { schemas, ..Catalog::default() };
+        assert_eq!(first_schema(&catalog), Some("empty"));
+        let load = Load::Here(Arc::new(catalog));
+        let shown = rows(&[connection("c")], |_| load.clone(), &set(&["c", "c/closed", "c/empty", "c/shut"]), "", 264.0);
+        let wanted = [
+            "Shop",
+            "  closed",
+            "    No permission to use it",
+            "    told",
+            "  empty",
+            "    No tables",
+            "  shut",
+            "    No permission to use it",
+        ];
+        assert_eq!(labels(&shown), wanted);
+        assert_eq!([1, 4, 6].map(|at| shown[at].detail.as_str()), ["no permission", "", "no permission"]);
+        assert_eq!([2, 3, 7].map(|at| shown[at].place), [(1, 2), (2, 2), (1, 1)]);
+        assert_eq!([2, 5].map(|at| &shown[at].node), [&Node::Nothing; 2]);
+        assert_eq!(
+            labels(&rows(&[connection("c")], |_| load.clone(), &set(&[]), "told", 264.0))[1..],
+            ["  closed", "    No permission to use it", "    told"]
+        );
     }
 
     #[test]

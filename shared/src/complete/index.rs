@@ -9,7 +9,7 @@ use crate::wire::catalog::{Catalog, RelationKind};
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// More than any cheap score: the system's own names come after a person's.
+/// More than any cheap score: the system's own names, and those that may not be used, come after a person's.
 const SYSTEM_REMOTENESS: i32 = 10_000;
 
 /// A name's number.
@@ -58,8 +58,16 @@ fn narrow(number: usize) -> u32 {
 pub(super) struct SchemaEntry {
     pub name: NameId,
     pub system: bool,
+    denied: bool,
     /// Its place in the search path.
     pub path_place: Option<u32>,
+}
+
+impl SchemaEntry {
+    /// Its names come last: it is the system's own, or may not be used.
+    pub fn is_remote(&self) -> bool {
+        self.system || self.denied
+    }
 }
 
 #[derive(Debug)]
@@ -165,10 +173,12 @@ impl CatalogIndex {
         for schema in &catalog.schemas {
             let at = narrow(index.schemas.len());
             let path_place = catalog.search_path.iter().position(|name| *name == schema.name).map(narrow);
-            index.schemas.push(SchemaEntry { name: interner.id(&schema.name), system: schema.system, path_place });
+            let entry = SchemaEntry { name: interner.id(&schema.name), system: schema.system, denied: schema.denied, path_place };
+            let is_remote = entry.is_remote();
+            index.schemas.push(entry);
             for relation in &schema.relations {
                 let (first_column, first_key) = (narrow(index.columns.len()), narrow(index.keys.len()));
-                index.own_columns += if schema.system { 0 } else { relation.columns.len() };
+                index.own_columns += if is_remote { 0 } else { relation.columns.len() };
                 index.columns.extend(relation.columns.iter().map(|column| ColumnEntry {
                     name: interner.id(&column.name),
                     type_name: interner.id(&column.type_name),
@@ -302,7 +312,7 @@ impl CatalogIndex {
         first..first + rest.partition_point(|entry| self.folded.get(entry.folded).starts_with(typed))
     }
 
-    /// Names of the system's own schemas come after a person's.
+    /// Names of the system's own schemas, and of those that may not be used, come after a person's.
     fn remoteness(&self, target: Target) -> i32 {
         let schema = match target {
             Target::Schema(at) => at,
@@ -310,7 +320,7 @@ impl CatalogIndex {
             Target::Routine(at) => self.routines.get(at as usize).map_or(0, |routine| routine.schema),
         };
         self.schema(schema).map_or(0, |schema| {
-            if schema.system {
+            if schema.is_remote() {
                 SYSTEM_REMOTENESS
             } else if schema.path_place.is_none() {
                 4
@@ -362,7 +372,7 @@ impl CatalogIndex {
         &self.relations
     }
 
-    /// Columns of a person's tables.
+    /// Columns of tables that are a person's to use.
     pub(super) fn own_column_count(&self) -> usize {
         self.own_columns
     }

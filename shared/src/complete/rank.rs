@@ -14,7 +14,7 @@ pub const RANKED_MAX: usize = 256;
 /// Bytes typed up to which [`cheap_score`] puts each name that starts with them before each that does not.
 pub(super) const PREFIX_WINS_MAX: usize = 12;
 
-/// More than any score: what is the system's own comes after all else.
+/// More than any score: what is the system's own, or may not be used, comes after all else.
 const SYSTEM_LAST: i32 = 100_000;
 
 /// The cheap score.
@@ -78,7 +78,7 @@ pub(super) fn rank(offers: Offers<'_>) -> (Vec<Suggestion>, Effort) {
     let mut cheap: Vec<(i32, usize)> = Vec::with_capacity(offers.items.len());
     for (at, offer) in offers.items.iter().enumerate() {
         if let Some(score) = cheap_score(typed.as_bytes(), fold(&offer.label).as_bytes()) {
-            cheap.push((score + offer.weight - if offer.system { SYSTEM_LAST } else { 0 }, at));
+            cheap.push((score + offer.weight - if offer.remote { SYSTEM_LAST } else { 0 }, at));
         }
     }
     let order = |a: &(i32, usize), b: &(i32, usize)| b.0.cmp(&a.0).then(a.1.cmp(&b.1));
@@ -92,7 +92,7 @@ pub(super) fn rank(offers: Offers<'_>) -> (Vec<Suggestion>, Effort) {
         for &(_, at) in &cheap {
             let Some(offer) = offers.items.get(at) else { continue };
             if let Some(fit) = score(&offer.label) {
-                ranked.push((fit + offer.weight - if offer.system { SYSTEM_LAST } else { 0 }, offer.order, offer.label.len(), at));
+                ranked.push((fit + offer.weight - if offer.remote { SYSTEM_LAST } else { 0 }, offer.order, offer.label.len(), at));
             }
         }
     });

@@ -6,7 +6,7 @@
 mod joins;
 
 use super::context::{Context, Place};
-use super::index::{CatalogIndex, ColumnEntry, Kind, Target, kind_of};
+use super::index::{CatalogIndex, ColumnEntry, Kind, SchemaEntry, Target, kind_of};
 use super::{Effort, Suggestion, SuggestionKind, keywords, rank};
 use crate::sql::outline::{Clause, Output, TableSource, TableUse};
 use std::collections::BTreeMap;
@@ -48,8 +48,8 @@ const DEPTH_MAX: usize = 8;
 pub(super) struct Offer {
     pub label: String,
     pub weight: i32,
-    /// It is the database system's own: after everything of a person's.
-    pub system: bool,
+    /// It is the database system's own, or may not be used: after everything of a person's.
+    pub remote: bool,
     /// Its place among equals.
     pub order: usize,
     kind: SuggestionKind,
@@ -97,17 +97,17 @@ impl<'a> Offers<'a> {
 
     fn add(&mut self, label: String, kind: SuggestionKind, weight: i32, detail: Detail, insert: Insert) {
         let order = self.items.len();
-        self.items.push(Offer { label, weight, system: false, order, kind, detail, insert });
+        self.items.push(Offer { label, weight, remote: false, order, kind, detail, insert });
     }
 
-    /// Adds what is the system's own, or a person's.
+    /// Adds what is in a schema: the system's own, one that may not be used, or a person's.
     fn add_of(&mut self, schema: u32, label: String, kind: SuggestionKind, weight: i32, detail: Detail, insert: Insert) {
         // Who writes the beginning of such a name means it.
         let meant = self.typed.chars().count() >= MEANT_CHARACTERS && rank::fold(&label).starts_with(&self.typed);
-        let system = self.is_system(schema) && !meant && self.context.qualifier.is_empty();
+        let remote = self.is_remote(schema) && !meant && self.context.qualifier.is_empty();
         self.add(label, kind, weight, detail, insert);
         if let Some(offer) = self.items.last_mut() {
-            offer.system = system;
+            offer.remote = remote;
         }
     }
 
@@ -149,6 +149,10 @@ impl<'a> Offers<'a> {
 
     fn is_system(&self, at: u32) -> bool {
         self.index.schema(at).is_some_and(|schema| schema.system)
+    }
+
+    fn is_remote(&self, at: u32) -> bool {
+        self.index.schema(at).is_some_and(SchemaEntry::is_remote)
     }
 
     fn in_path(&self, at: u32) -> bool {
@@ -303,7 +307,7 @@ fn columns_of_all(offers: &mut Offers<'_>) {
     }
     let mut scanned = 0;
     let mut by_name: BTreeMap<&str, (&ColumnEntry, Vec<&str>)> = BTreeMap::new();
-    for relation in index.relations().iter().filter(|relation| !offers.is_system(relation.schema)) {
+    for relation in index.relations().iter().filter(|relation| !offers.is_remote(relation.schema)) {
         let columns = index.columns_of(relation);
         scanned += columns.len();
         for column in columns {
@@ -440,7 +444,7 @@ fn relations(offers: &mut Offers<'_>) {
     for (_, target) in best {
         let Target::Relation(at) = target else { continue };
         let Some(relation) = index.relation(at) else { continue };
-        let weight = 50 - if offers.is_system(relation.schema) { 40 } else { 0 } + if related.contains(&at) { 20 } else { 0 };
+        let weight = 50 - if offers.is_remote(relation.schema) { 40 } else { 0 } + if related.contains(&at) { 20 } else { 0 };
         let insert = offers.schema_prefix(relation.schema);
         offers.add_of(relation.schema, index.name(relation.name).to_owned(), kind_of(relation.kind), weight, Detail::Relation(at), insert);
     }
@@ -456,7 +460,7 @@ fn schemas(offers: &mut Offers<'_>) {
     let best = index.best(Kind::Schemas, &offers.typed, OF_CATALOG_MAX, &mut offers.effort, |_| true);
     for (_, target) in best {
         let Target::Schema(at) = target else { continue };
-        let weight = if is_value { -30 } else { 10 } - if offers.is_system(at) { 20 } else { 0 };
+        let weight = if is_value { -30 } else { 10 } - if offers.is_remote(at) { 20 } else { 0 };
         offers.add_of(
             at,
             index.target_name(target).to_owned(),
@@ -495,7 +499,7 @@ fn routines(offers: &mut Offers<'_>) {
         let system = offers.is_system(routine.schema);
         // The system's routines need no schema before them in either engine.
         let insert = if system { Insert::Name } else { offers.schema_prefix(routine.schema) };
-        let weight = if from { 0 } else { 10 } - if system { 6 } else { 0 };
+        let weight = if from { 0 } else { 10 } - if offers.is_remote(routine.schema) { 6 } else { 0 };
         // One row for all overloads of a name.
         if offers.items.last().is_some_and(|last| last.kind == SuggestionKind::Routine && last.label == index.name(routine.name)) {
             continue;

@@ -24,6 +24,9 @@ pub struct Schema {
     /// Belongs to the database system itself (`pg_catalog`, …).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub system: bool,
+    /// Whoever the connection signs in as may use nothing in it, though its names may be told.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub denied: bool,
     /// Another one whenever something in the schema has changed (estimates of rows apart). Opaque.
     #[serde(default)]
     pub version: String,

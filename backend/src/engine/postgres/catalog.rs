@@ -57,14 +57,16 @@ const DATABASE: &str = "SELECT pg_catalog.current_database()";
 const SEARCH_PATH: &str = "SELECT s FROM pg_catalog.unnest(pg_catalog.current_schemas(true)) WITH ORDINALITY AS a(s, n) ORDER BY n";
 
 /// Temporary schemas of other sessions, and what lies behind long values, are nobody's to browse.
-const SCHEMAS: &str = "SELECT n.oid, n.nspname, n.nspname IN ('pg_catalog', 'information_schema') \
+const SCHEMAS: &str = "SELECT n.oid, n.nspname, n.nspname IN ('pg_catalog', 'information_schema'), \
+        NOT pg_catalog.has_schema_privilege(n.oid, 'USAGE') \
     FROM pg_catalog.pg_namespace n \
     WHERE n.nspname !~ '^pg_(toast|temp_|toast_temp_)' OR n.oid = pg_catalog.pg_my_temp_schema() \
     ORDER BY n.nspname";
 
 /// A schema's version: how many rows of the catalog say something of it, and the sum of the transactions that wrote them. A new row
 /// is of a later transaction than any before, so that the two together never come back to what they were. Of what a foreign key
-/// refers to, the name counts as well. Estimated rows are not in it: the server changes them in place.
+/// refers to, the name counts as well. Estimated rows are not in it: the server changes them in place. Whether the schema may be used
+/// is added to it: a role may come to that by a membership, which changes nothing of the schema.
 const VERSIONS: &str = "SELECT v.n, pg_catalog.count(*), pg_catalog.sum(v.x::pg_catalog.text::pg_catalog.int8) FROM ( \
         SELECT n.oid AS n, n.xmin AS x FROM pg_catalog.pg_namespace n \
         UNION ALL SELECT c.relnamespace, c.xmin FROM pg_catalog.pg_class c \

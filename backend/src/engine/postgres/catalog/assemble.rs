@@ -77,15 +77,15 @@ impl Answers {
     }
 
     fn schema(&mut self, mut row: Row) -> Option<()> {
-        let (oid, name, system) = (row.number()?, row.text()?, row.flag());
-        self.schemas.push((oid, Schema { name, system, ..Schema::default() }));
+        let (oid, name, system, denied) = (row.number()?, row.text()?, row.flag(), row.flag());
+        self.schemas.push((oid, Schema { name, system, denied, ..Schema::default() }));
         Some(())
     }
 
     fn version(&mut self, mut row: Row) -> Option<()> {
         let (oid, count, sum) = (row.number::<Oid>()?, row.text()?, row.text()?);
         let (_, schema) = self.schemas.iter_mut().find(|(known, _)| *known == oid)?;
-        schema.version = format!("{count}.{sum}");
+        schema.version = format!("{count}.{sum}{}", if schema.denied { "-" } else { "" });
         Some(())
     }
 

@@ -32,6 +32,20 @@ fn rows_become_a_tree() {
 }
 
 #[test]
+fn a_schema_that_may_not_be_used_says_so_and_is_of_another_version() {
+    let schema = |denied| {
+        let mut answers = Answers::default();
+        answers.take(SCHEMAS, row(&["1", "closed", "f", denied]));
+        answers.take(VERSIONS, row(&["1", "5", "7"]));
+        answers.into_catalog().schemas.remove(0)
+    };
+    let (open, closed) = (schema("f"), schema("t"));
+    assert_eq!((open.denied, closed.denied), (false, true));
+    assert_ne!(open.version, closed.version);
+    assert!(!schema("-").denied, "dropped between two questions");
+}
+
+#[test]
 fn rows_about_what_is_not_there_are_left_out() {
     let mut answers = Answers::default();
     answers.take(COLUMNS, row(&["10", "1", "id", "integer", "t", "-", "-"]));
