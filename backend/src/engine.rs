@@ -181,6 +181,11 @@ pub trait Session: Send {
     fn cancel_handle(&self) -> Arc<dyn CancelHandle>;
     /// Names, types and keys.
     async fn catalog(&mut self) -> Result<Catalog, EngineError>;
+    /// As much of it as is there at once, where the whole of a large database takes its time: tables without their columns. An engine that has
+    /// nothing quicker tells all.
+    async fn catalog_names(&mut self) -> Result<Catalog, EngineError> {
+        self.catalog().await
+    }
     /// The same for whoever has an earlier one: schemas of a version that is `known` may come without their contents
     /// ([`shared::wire::catalog::Schema::unchanged`]). An engine that has no versions of its own tells all.
     async fn catalog_since(&mut self, known: &KnownSchemas) -> Result<Catalog, EngineError> {

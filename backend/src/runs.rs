@@ -287,6 +287,11 @@ impl Runs {
         self.catalog_since(grant, target, connection, KnownSchemas::default()).await
     }
 
+    /// As much of that as is there at once: of a large database the tables without their columns.
+    pub async fn catalog_names(&self, grant: &Grant, target: Target, connection: ConnectionId) -> Result<Catalog, Problem> {
+        self.read_catalog(grant, target, &connection, tools::Extent::Names).await
+    }
+
     /// The same, but schemas of a version that is `known` come without their contents.
     pub async fn catalog_since(
         &self,
@@ -295,9 +300,19 @@ impl Runs {
         connection: ConnectionId,
         known: KnownSchemas,
     ) -> Result<Catalog, Problem> {
-        let seats = self.registry.seats(grant.principal().clone(), &connection, target);
+        self.read_catalog(grant, target, &connection, tools::Extent::Since(known)).await
+    }
+
+    async fn read_catalog(
+        &self,
+        grant: &Grant,
+        target: Target,
+        connection: &ConnectionId,
+        extent: tools::Extent,
+    ) -> Result<Catalog, Problem> {
+        let seats = self.registry.seats(grant.principal().clone(), connection, target);
         // On its own: the caller may vanish.
-        tokio::spawn(tools::catalog(seats, known)).await.unwrap_or_else(|_| Err(state::internal()))
+        tokio::spawn(tools::catalog(seats, extent)).await.unwrap_or_else(|_| Err(state::internal()))
     }
 
     /// Opens a session to `target` and closes it.

@@ -70,3 +70,38 @@ test("connect to PostgreSQL: a wrong password is said where it is typed, the rig
   await expect(w.status).not.toContainText("Transaction");
   await expect(page.getByRole("button", { name: "Roll back", exact: true })).toBeHidden();
 });
+
+test("of a large database the names are there before the rest", async ({ workbench: w, page }) => {
+  const postgres = await Postgres.start();
+  try {
+    // A catalog that takes long, whatever the machine.
+    let release = () => {};
+    const held = new Promise<void>((resolve) => (release = resolve));
+    await page.route("**/catalog", async (route) => {
+      await held;
+      await route.continue();
+    });
+    const dialog = page.getByRole("dialog", { name: "Connection" });
+    await page.getByRole("button", { name: "New connection" }).first().click();
+    await dialog.getByLabel("PostgreSQL").check({ force: true });
+    await dialog.getByLabel("Name", { exact: true }).fill("Large");
+    await dialog.getByLabel("Host", { exact: true }).fill("127.0.0.1");
+    await dialog.getByLabel("Port", { exact: true }).fill(String(postgres.port));
+    await dialog.getByLabel("Database", { exact: true }).fill("postgres");
+    await dialog.getByLabel("User", { exact: true }).fill(postgres.user);
+    await dialog.getByLabel("Password", { exact: true }).fill(postgres.password);
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await expect(dialog).toBeHidden();
+    const row = (name: string) => w.explorer.getByRole("treeitem", { name: new RegExp(`^${name}\\b`) });
+    await row("information_schema").focus();
+    await page.keyboard.press("ArrowRight");
+    await row("sql_features").focus();
+    await page.keyboard.press("ArrowRight");
+    await expect(row("Reading the columns")).toBeVisible();
+    release();
+    await expect(row("feature_id")).toBeVisible();
+    await expect(row("Reading the columns")).toBeHidden();
+  } finally {
+    await postgres.stop();
+  }
+});

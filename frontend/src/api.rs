@@ -121,6 +121,11 @@ pub async fn catalog(id: &ConnectionId) -> Result<Catalog, Problem> {
     Ask::new(Method::Get, &format!("/connections/{id}/catalog")).send().await?.json().await
 }
 
+/// As much of them as the server has at once: of a large database the tables without their columns.
+pub async fn catalog_names(id: &ConnectionId) -> Result<Catalog, Problem> {
+    Ask::new(Method::Get, &format!("/connections/{id}/catalog?names=true")).send().await?.json().await
+}
+
 /// What has changed of them: schemas that are as they are known come without their contents.
 pub async fn catalog_changes(id: &ConnectionId, known: &KnownSchemas) -> Result<Catalog, Problem> {
     Ask::new(Method::Post, &format!("/connections/{id}/catalog/changes")).json(known)?.send().await?.json().await

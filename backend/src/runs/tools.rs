@@ -11,18 +11,33 @@ use shared::wire::catalog::{Catalog, KnownSchemas, Schema};
 use shared::wire::connection::TestResult;
 use tokio::time::Instant;
 
-pub(super) async fn catalog(seats: Seats, known: KnownSchemas) -> Result<Catalog, Problem> {
+/// How much of a catalog is asked for.
+#[derive(Debug)]
+pub(super) enum Extent {
+    /// As much as is there at once; see [`crate::engine::Session::catalog_names`].
+    Names,
+    /// What has changed since these versions; all of it where there are none.
+    Since(KnownSchemas),
+}
+
+pub(super) async fn catalog(seats: Seats, extent: Extent) -> Result<Catalog, Problem> {
     let mut choice = Choice::Any;
     loop {
         let mut lease = seats.lease_for(Purpose::Catalog, choice).await?;
         let read = match alive(lease.session.as_mut(), lease.idle).await {
-            Ok(()) => lease.session.catalog_since(&known).await,
+            Ok(()) => match &extent {
+                Extent::Names => lease.session.catalog_names().await,
+                Extent::Since(known) => lease.session.catalog_since(known).await,
+            },
             Err(error) => Err(error),
         };
         match read {
             Ok(catalog) => {
                 tokio::spawn(lease.give_back());
-                return Ok(settle(catalog, &known));
+                return Ok(match &extent {
+                    Extent::Names => catalog,
+                    Extent::Since(known) => settle(catalog, known),
+                });
             }
             // It only reads, and the link had died while it was idle: once more in a new session.
             Err(error) if error.fate != Fate::Idle && lease.reused => {

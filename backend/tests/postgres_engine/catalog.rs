@@ -270,3 +270,33 @@ async fn a11_a13_same_named_tables_and_an_apostrophe_cost_no_question_more() {
         assert_eq!(relation(schema(&news, "o'hara"), "t").columns[0].name, "id");
     }
 }
+
+#[tokio::test]
+async fn names_alone_come_in_one_flight_and_in_a_part_of_the_bytes() {
+    for cluster in clusters() {
+        cluster.psql("postgres", "drop schema if exists names cascade; create schema names");
+        cluster.psql("postgres", "create table names.first (id int primary key, other text); create view names.second as select 1 as one");
+        let relay = Relay::start(cluster.port, Duration::ZERO).await;
+        let mut session = connect(&target(relay.port, "postgres")).await.unwrap();
+        relay.passed();
+        let names = session.catalog_names().await.unwrap();
+        let of_names = relay.passed();
+        let whole = session.catalog().await.unwrap();
+        let of_whole = relay.passed();
+        assert_eq!(of_names.flights, 1);
+        assert!(of_names.to_client * 4 < of_whole.to_client, "{of_names:?} {of_whole:?}");
+        let without_contents = |catalog: &Catalog| {
+            let mut catalog = catalog.clone();
+            for schema in &mut catalog.schemas {
+                (schema.version, schema.routines) = (String::new(), Vec::new());
+                for relation in &mut schema.relations {
+                    let Relation { name, kind, comment, estimated_rows, .. } = std::mem::take(relation);
+                    *relation = Relation { name, kind, comment, estimated_rows, ..Relation::default() };
+                }
+            }
+            catalog
+        };
+        assert_eq!(names, without_contents(&whole), "and nothing that is not in the whole");
+        assert_eq!(relation(schema(&names, "names"), "second").kind, RelationKind::View);
+    }
+}

@@ -116,7 +116,8 @@ pub fn rows(
         row.place = (at + 1, connections.len());
         out.push(row);
         if open {
-            below_connection(&mut out, &connection.id, &load, unfolded, &filter);
+            let view = View { unfolded, filter: &filter, is_partly: load.is_coming() };
+            below_connection(&mut out, &connection.id, &load, &view);
         }
     }
     let mut above = 0;
@@ -148,7 +149,16 @@ pub fn line_count(rows: &[Row]) -> usize {
     rows.last().map_or(0, |row| row.lines.0 + row.lines.1)
 }
 
-fn below_connection(out: &mut Vec<Row>, id: &ConnectionId, load: &Load<Arc<Catalog>>, unfolded: &HashSet<String>, filter: &str) {
+/// What decides about the rows below a connection.
+struct View<'a> {
+    unfolded: &'a HashSet<String>,
+    /// Lower case; empty where all is shown.
+    filter: &'a str,
+    /// Columns are still on their way.
+    is_partly: bool,
+}
+
+fn below_connection(out: &mut Vec<Row>, id: &ConnectionId, load: &Load<Arc<Catalog>>, view: &View<'_>) {
     let key = keys::connection(id);
     if let Some(problem) = load.problem() {
         let wants_password =
@@ -160,19 +170,20 @@ fn below_connection(out: &mut Vec<Row>, id: &ConnectionId, load: &Load<Arc<Catal
     match load {
         Load::Absent | Load::Coming => out.push(Row::new(format!("{key}?"), Node::Coming, 2, "Reading the catalog…", Glyph::Refresh)),
         Load::Failed(_) => {}
-        Load::Here(catalog) | Load::Stale(catalog, _) => {
-            let shown: Vec<&Schema> = catalog.schemas.iter().filter(|schema| filter.is_empty() || holds(schema, filter)).collect();
+        Load::Partly(catalog) | Load::Here(catalog) | Load::Stale(catalog, _) => {
+            let shown: Vec<&Schema> =
+                catalog.schemas.iter().filter(|schema| view.filter.is_empty() || holds(schema, view.filter)).collect();
             let count = shown.len();
             for (at, schema) in shown.into_iter().enumerate() {
-                below_schema(out, id, schema, (at + 1, count), unfolded, filter);
+                below_schema(out, id, schema, (at + 1, count), view);
             }
         }
     }
 }
 
-fn below_schema(out: &mut Vec<Row>, id: &ConnectionId, schema: &Schema, place: (usize, usize), unfolded: &HashSet<String>, filter: &str) {
+fn below_schema(out: &mut Vec<Row>, id: &ConnectionId, schema: &Schema, place: (usize, usize), view: &View<'_>) {
     let key = keys::schema(id, &schema.name);
-    let open = unfolded.contains(&key) || !filter.is_empty();
+    let open = view.unfolded.contains(&key) || !view.filter.is_empty();
     let mut row = Row::new(key.clone(), Node::Schema(id.clone(), schema.name.clone()), 2, &schema.name, Glyph::Schema);
     row.unfolded = Some(open);
     row.place = place;
@@ -186,7 +197,7 @@ fn below_schema(out: &mut Vec<Row>, id: &ConnectionId, schema: &Schema, place: (
         return;
     }
     let mut shown: Vec<&Relation> =
-        schema.relations.iter().filter(|one| filter.is_empty() || one.name.to_lowercase().contains(filter)).collect();
+        schema.relations.iter().filter(|one| view.filter.is_empty() || one.name.to_lowercase().contains(view.filter)).collect();
     let (first, count) = (usize::from(schema.denied), usize::from(schema.denied) + shown.len());
     if schema.denied {
         // What else is told of it stands below: names that no statement of this user can read.
@@ -198,20 +209,13 @@ fn below_schema(out: &mut Vec<Row>, id: &ConnectionId, schema: &Schema, place: (
     // Tables before views; within each as the database sorts them.
     shown.sort_by_key(|one| matches!(one.kind, RelationKind::View | RelationKind::MaterializedView));
     for (at, relation) in shown.into_iter().enumerate() {
-        below_relation(out, id, &schema.name, relation, (first + at + 1, count), unfolded);
+        below_relation(out, id, &schema.name, relation, (first + at + 1, count), view);
     }
 }
 
-fn below_relation(
-    out: &mut Vec<Row>,
-    id: &ConnectionId,
-    schema: &str,
-    relation: &Relation,
-    place: (usize, usize),
-    unfolded: &HashSet<String>,
-) {
+fn below_relation(out: &mut Vec<Row>, id: &ConnectionId, schema: &str, relation: &Relation, place: (usize, usize), view: &View<'_>) {
     let key = keys::relation(id, schema, &relation.name);
-    let open = unfolded.contains(&key);
+    let open = view.unfolded.contains(&key);
     let (glyph, says) = match relation.kind {
         RelationKind::Table => (Glyph::Table, ""),
         RelationKind::View => (Glyph::View, "view"),
@@ -228,6 +232,9 @@ fn below_relation(
         return;
     }
     let count = relation.columns.len();
+    if count == 0 && view.is_partly {
+        out.push(Row::new(format!("{key}?"), Node::Coming, 4, "Reading the columns…", Glyph::Refresh));
+    }
     for (at, column) in relation.columns.iter().enumerate() {
         let refers = relation.foreign_keys.iter().any(|foreign| foreign.columns.contains(&column.name));
         let (glyph, says) = match (column.primary_key > 0, refers) {
@@ -389,6 +396,16 @@ mod tests {
             labels(&rows(&[connection("c")], |_| load.clone(), &set(&[]), "told", 264.0))[1..],
             ["  closed", "    No permission to use it", "    told"]
         );
+    }
+
+    #[test]
+    fn names_are_shown_before_columns_are_here() {
+        let Load::Here(whole) = shop() else { return };
+        let mut names = Arc::unwrap_or_clone(whole);
+        names.schemas.iter_mut().flat_map(|schema| &mut schema.relations).for_each(|relation| relation.columns.clear());
+        let load = Load::Partly(Arc::new(names));
+        let shown = rows(&[connection("c")], |_| load.clone(), &set(&["c", "c/main", "c/main/orders"]), "", 264.0);
+        assert_eq!(labels(&shown), ["Shop", "  main", "    orders", "      Reading the columns…", "    products", "    big_orders"]);
     }
 
     #[test]

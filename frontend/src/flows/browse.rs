@@ -1,6 +1,6 @@
 //! Fetches connections and catalogs.
 
-use crate::api;
+use crate::api::{self, timer};
 use crate::state::Workbench;
 use crate::state::connections::Load;
 use leptos::prelude::*;
@@ -9,6 +9,7 @@ use shared::complete::CatalogIndex;
 use shared::ids::ConnectionId;
 use shared::problem::{ErrorCode, Problem};
 use shared::wire::catalog::Catalog;
+use shared::wire::connection::EngineKind;
 use std::sync::Arc;
 
 /// Fetches the list of connections; what is shown stays until the answer is here.
@@ -43,6 +44,9 @@ pub fn retry_unanswered(w: Workbench) {
     }
 }
 
+/// A catalog that is not here by then is a large one: its names are asked for on their own.
+const NAMES_AFTER_MS: u32 = 250;
+
 /// Fetches a catalog anew, all of it; the old one is shown until then.
 pub fn fetch_catalog(w: Workbench, id: &ConnectionId) {
     let id = id.clone();
@@ -51,10 +55,42 @@ pub fn fetch_catalog(w: Workbench, id: &ConnectionId) {
         catalogs.update(|all| {
             all.insert(id.clone(), Load::Coming);
         });
+        fetch_names(w, &id);
     }
     spawn_local(async move {
         let answer = api::catalog(&id).await;
         keep(w, id, answer);
+    });
+}
+
+/// Shows the names alone where the whole takes its time. Only PostgreSQL has them sooner than the rest.
+fn fetch_names(w: Workbench, id: &ConnectionId) {
+    if untrack(|| w.connections.engine(Some(id))) != EngineKind::Postgres {
+        return;
+    }
+    let id = id.clone();
+    let catalogs = w.connections.catalogs;
+    let is_coming = move |id: &ConnectionId| catalogs.with_untracked(|all| matches!(all.get(id), Some(Load::Coming)));
+    spawn_local(async move {
+        timer::rest(NAMES_AFTER_MS).await;
+        if !is_coming(&id) {
+            return;
+        }
+        // What is wrong with it the answer to the whole tells.
+        let Ok(names) = api::catalog_names(&id).await else { return };
+        if is_coming(&id) {
+            take_index(w, &id, &names);
+            catalogs.update(|all| {
+                all.insert(id, Load::Partly(Arc::new(names)));
+            });
+        }
+    });
+}
+
+fn take_index(w: Workbench, id: &ConnectionId, catalog: &Catalog) {
+    let index = Arc::new(CatalogIndex::build(catalog));
+    w.connections.indexes.update(|all| {
+        all.insert(id.clone(), index);
     });
 }
 
@@ -76,7 +112,9 @@ pub fn refresh_catalog(w: Workbench, id: &ConnectionId) {
 
 /// True where it has to be asked once more.
 async fn refresh(w: Workbench, id: &ConnectionId) -> bool {
-    let known = w.connections.catalogs.with_untracked(|all| all.get(id)?.here().map(|catalog| catalog.known()));
+    // Names alone have no versions to ask with.
+    let whole = |load: &Load<Arc<Catalog>>| load.here().filter(|_| !load.is_coming()).map(|catalog| catalog.known());
+    let known = w.connections.catalogs.with_untracked(|all| all.get(id).and_then(whole));
     match known {
         None => keep(w, id.clone(), api::catalog(id).await),
         Some(known) => match api::catalog_changes(id, &known).await {
@@ -121,10 +159,7 @@ fn still_so(w: Workbench, id: &ConnectionId) {
 /// What a question for a catalog came to. Where it failed the one that is here stays, and is said to be old.
 fn keep(w: Workbench, id: ConnectionId, answer: Result<Catalog, Problem>) {
     if let Ok(catalog) = &answer {
-        let index = Arc::new(CatalogIndex::build(catalog));
-        w.connections.indexes.update(|all| {
-            all.insert(id.clone(), index);
-        });
+        take_index(w, &id, catalog);
     }
     w.connections.catalogs.update(|all| {
         let load = match answer {

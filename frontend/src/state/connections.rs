@@ -17,6 +17,8 @@ pub enum Load<T> {
     Absent,
     /// Asked, not answered.
     Coming,
+    /// Some of it is here already; the rest is on its way.
+    Partly(T),
     /// Here.
     Here(T),
     /// The answer was no.
@@ -29,9 +31,14 @@ impl<T> Load<T> {
     /// What is here.
     pub fn here(&self) -> Option<&T> {
         match self {
-            Self::Here(value) | Self::Stale(value, _) => Some(value),
+            Self::Partly(value) | Self::Here(value) | Self::Stale(value, _) => Some(value),
             _ => None,
         }
+    }
+
+    /// It is on its way for the first time, all of it or the rest.
+    pub fn is_coming(&self) -> bool {
+        matches!(self, Self::Coming | Self::Partly(_))
     }
 
     /// Why the last question for it had no answer.
@@ -45,7 +52,7 @@ impl<T> Load<T> {
     /// The same after a question that failed: what is here stays.
     pub fn failed(self, problem: Problem) -> Self {
         match self {
-            Self::Here(value) | Self::Stale(value, _) => Self::Stale(value, problem),
+            Self::Partly(value) | Self::Here(value) | Self::Stale(value, _) => Self::Stale(value, problem),
             _ => Self::Failed(problem),
         }
     }

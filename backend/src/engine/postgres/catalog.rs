@@ -17,6 +17,8 @@ pub use assemble::Answers;
 pub enum Part<'a> {
     /// All of them, about everything.
     Whole,
+    /// Which schemas there are, and what is in them by name.
+    Names,
     /// Which schemas there are, and their versions.
     Versions,
     /// What is in these schemas: their numbers as an array's text.
@@ -37,6 +39,7 @@ const CONTENTS: [&str; 6] = [RELATIONS, COLUMNS, KEYS, INDEXES, TRIGGERS, ROUTIN
 pub fn write_questions(part: Part<'_>, out: &mut BytesMut) -> std::io::Result<()> {
     let (about_schemas, contents, schemas): (&[&str], &[&str], _) = match part {
         Part::Whole => (&ABOUT_SCHEMAS, &CONTENTS, None),
+        Part::Names => (&[DATABASE, SEARCH_PATH, SCHEMAS, NO_VERSIONS], &[RELATIONS], None),
         Part::Versions => (&ABOUT_SCHEMAS, &[], None),
         Part::Contents(schemas) => (&[], &CONTENTS, Some(schemas)),
     };
@@ -81,6 +84,9 @@ const VERSIONS: &str = "SELECT v.n, pg_catalog.count(*), pg_catalog.sum(v.x::pg_
         UNION ALL SELECT c.relnamespace, t.xmin FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid \
         UNION ALL SELECT p.pronamespace, p.xmin FROM pg_catalog.pg_proc p \
     ) v GROUP BY v.n";
+
+/// Stands in the place of the versions: names alone are no version of anything.
+const NO_VERSIONS: &str = "SELECT WHERE false";
 
 const RELATIONS: &str = "SELECT c.oid, c.relnamespace, c.relname, c.relkind, \
         CASE WHEN c.reltuples >= 0 AND c.relkind <> 'v' THEN c.reltuples::pg_catalog.int8 END, d.description \

@@ -433,6 +433,12 @@ impl Session for PostgresSession {
         Ok(answers.into_catalog())
     }
 
+    async fn catalog_names(&mut self) -> Result<Catalog, EngineError> {
+        let mut answers = catalog::Answers::default();
+        self.ask_catalog(Part::Names, &mut answers).await?;
+        Ok(answers.into_catalog())
+    }
+
     async fn catalog_since(&mut self, known: &KnownSchemas) -> Result<Catalog, EngineError> {
         if known.known.is_empty() {
             return self.catalog().await;
