@@ -43,10 +43,7 @@ async fn stop_fetching(cluster: &Cluster, session: &mut dyn Session) {
     let text = "select n, case when n > 1500 then pg_sleep(600) end from generate_series(1, 3000) n";
     session.execute(text, PAGE).await.unwrap();
     assert_eq!(session.fetch(PAGE).await.unwrap().batch.num_rows(), 1_000);
-    let (stopped, _) = tokio::join!(session.fetch(PAGE), async {
-        wait_until_running(cluster, text).await;
-        handle.cancel().await.unwrap();
-    });
+    let (stopped, ()) = tokio::join!(session.fetch(PAGE), cancel_until_stopped(cluster, text, handle.as_ref()));
     assert!(stopped.unwrap_err().cancelled);
     assert_eq!(value(session, "select 1").await, "1");
 }
