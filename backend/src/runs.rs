@@ -68,8 +68,10 @@ pub struct RunsConfig {
     pub run_idle: Duration,
     /// How long an idle session stays in the pool.
     pub session_idle: Duration,
-    /// When a cancel that did not stop the statement is sent again.
+    /// When a cancel that did not stop the statement is sent again; each further time it takes twice as long.
     pub cancel_again: Duration,
+    /// How long the end of a statement that nobody wants any more may take before it is cancelled.
+    pub goodbye: Duration,
     /// When a session that is still busy after a cancel is closed.
     pub cancel_grace: Duration,
     /// How long a shutdown may take.
@@ -96,7 +98,8 @@ impl RunsConfig {
             lease: Duration::from_secs(limits::LEASE_SECONDS),
             run_idle: Duration::from_secs(limits::RUN_IDLE_SECONDS),
             session_idle: Duration::from_secs(limits::SESSION_IDLE_SECONDS),
-            cancel_again: Duration::from_secs(1),
+            cancel_again: Duration::from_millis(50),
+            goodbye: Duration::from_secs(1),
             cancel_grace: Duration::from_secs(limits::CANCEL_GRACE_SECONDS),
             shut_down: Duration::from_secs(10),
             progress: Duration::from_millis(100),

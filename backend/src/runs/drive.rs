@@ -1,7 +1,9 @@
 //! Drives one call of a session to its end, and stops it from outside when that is asked.
 //!
 //! Invariant: the call's future is polled until it is ready, or its session is given up for good; and no cancel request is under
-//! way when this returns with a fit session, so that none can hit the next statement.
+//! way when this returns with a fit session, so that none can hit the next statement. There is one such request at a time: the next
+//! one leaves once the former's transport is closed and the call has not ended, soon at first, since a database may forget a
+//! request that comes as a statement begins (MariaDB does), and then in longer and longer steps until the grace is over.
 
 use super::RunsConfig;
 use super::run::Run;
@@ -11,9 +13,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until, timeout};
-
-/// Cancel requests for one call at most.
-const CANCELS_MAX: u32 = 2;
 
 /// When a call is to be stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,10 +63,10 @@ pub(super) async fn drive<T>(
     let mailbox = &run.mailbox;
     tokio::pin!(call);
     let mut cancels = JoinSet::new();
-    let mut sent = 0;
+    let mut step = config.cancel_again;
     let (mut next_cancel, mut give_up_at) = match patience {
         Patience::UntilStopped => (None, None),
-        Patience::GivingUp => (Some(Instant::now() + config.cancel_again), Some(Instant::now() + config.cancel_grace)),
+        Patience::GivingUp => (Some(Instant::now() + config.goodbye), Some(Instant::now() + config.cancel_grace)),
     };
     let result = loop {
         tokio::select! {
@@ -84,8 +83,11 @@ pub(super) async fn drive<T>(
                         tracing::warn!(%error, "a cancel request failed");
                     }
                 });
-                sent += 1;
-                next_cancel = (sent < CANCELS_MAX).then(|| Instant::now() + config.cancel_again);
+                next_cancel = None;
+            }
+            Some(_) = cancels.join_next() => {
+                next_cancel = Some(Instant::now() + step);
+                step *= 2;
             }
             () = until(give_up_at), if give_up_at.is_some() => {
                 tracing::warn!("a statement did not stop within the grace; its session is closed");

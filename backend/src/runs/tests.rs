@@ -93,6 +93,12 @@ impl House {
         self.runs.status(&self.grant, id)
     }
 
+    /// Milliseconds from then on at which cancel requests left.
+    fn cancelled_after(&self, begun: tokio::time::Instant) -> Vec<u64> {
+        let at = self.world.cancelled_at.lock().unwrap();
+        at.iter().map(|at| u64::try_from((*at - begun).as_millis()).unwrap()).collect()
+    }
+
     fn cancel(&self, id: &RunId) {
         self.runs.cancel(&self.grant, id).unwrap();
     }

@@ -109,17 +109,61 @@ async fn a_change_that_was_refused_at_its_end_is_told_though_its_rows_were_not_w
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_statement_that_does_not_stop_is_asked_twice_then_its_session_is_closed() {
+async fn a_statement_that_does_not_stop_is_asked_again_and_again_then_its_session_is_closed() {
     let house = house();
     let start = house.start_later(with_token("change n=5 gate=execute stubborn", "t"));
     house.world.at_gate.notified().await;
+    let begun = tokio::time::Instant::now();
     house.runs.cancel_by_token(&house.grant, "t").unwrap();
     let problem = start.await.unwrap().unwrap_err();
     assert_eq!(problem.code, ErrorCode::ConnectionLost);
     assert!(problem.message.contains("did not stop"), "{}", problem.message);
-    assert_eq!(house.world.get(|w| &w.cancels), 2);
+    assert_eq!(house.cancelled_after(begun), [0, 50, 150, 350, 750, 1550, 3150]);
     house.settle().await;
     assert_eq!((house.world.get(|w| &w.open), house.runs.census().sessions), (0, 0));
+    assert_eq!(house.world.get(|w| &w.cancels), 7, "none after its end");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancel_that_the_database_forgets_is_sent_again_until_it_is_heard() {
+    let house = house();
+    house.world.forgets.store(3, SeqCst);
+    let start = house.start_later(with_token("rows n=5 tag=a gate=execute", "t"));
+    house.world.at_gate.notified().await;
+    let begun = tokio::time::Instant::now();
+    house.runs.cancel_by_token(&house.grant, "t").unwrap();
+    assert_eq!(start.await.unwrap().unwrap_err().code, ErrorCode::Cancelled);
+    assert_eq!(house.cancelled_after(begun), [0, 50, 150, 350]);
+    assert_eq!(*house.world.interrupted.lock().unwrap(), ["a"]);
+    house.sql("rows n=5").await;
+    assert_eq!(house.world.get(|w| &w.connects), 1, "its session is whole");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancel_is_sent_again_only_once_the_former_one_is_off_the_way() {
+    let house = house();
+    house.world.slow_cancels.store(true, SeqCst);
+    house.world.forgets.store(1, SeqCst);
+    let start = house.start_later(with_token("rows n=5 gate=execute", "t"));
+    house.world.at_gate.notified().await;
+    let begun = tokio::time::Instant::now();
+    house.runs.cancel_by_token(&house.grant, "t").unwrap();
+    tokio::time::sleep(SECOND).await;
+    assert_eq!(house.world.get(|w| &w.cancels), 1);
+    house.world.cancel_gate.add_permits(2);
+    assert_eq!(start.await.unwrap().unwrap_err().code, ErrorCode::Cancelled);
+    assert_eq!(house.cancelled_after(begun), [0, 1050]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_end_that_nobody_waits_for_has_a_second_before_it_is_cancelled() {
+    let house = house();
+    let begun = house.sql("rows n=5000 affects gate=finish").await;
+    let asked = tokio::time::Instant::now();
+    house.cancel(&begun.status.id);
+    tokio::time::sleep(2 * SECOND).await;
+    assert!(house.status(&begun.status.id).unwrap().state.is_final());
+    assert_eq!(house.cancelled_after(asked), [1000]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -23,6 +23,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, LazyLock, Mutex};
 use tokio::sync::{Notify, Semaphore};
+use tokio::time::Instant;
 
 static WORLDS: LazyLock<Mutex<HashMap<String, Arc<World>>>> = LazyLock::new(Mutex::default);
 static NEXT_WORLD: AtomicU64 = AtomicU64::new(0);
@@ -38,6 +39,10 @@ pub struct World {
     pub finishes: AtomicU64,
     pub resets: AtomicU64,
     pub cancels: AtomicU64,
+    /// When each was asked for.
+    pub cancelled_at: Mutex<Vec<Instant>>,
+    /// Cancel requests that the database takes and forgets.
+    pub forgets: AtomicU64,
     pub commits: AtomicU64,
     pub gate: Semaphore,
     /// Rings when a call begins to wait at the gate.
@@ -66,6 +71,8 @@ impl World {
             finishes: AtomicU64::new(0),
             resets: AtomicU64::new(0),
             cancels: AtomicU64::new(0),
+            cancelled_at: Mutex::default(),
+            forgets: AtomicU64::new(0),
             commits: AtomicU64::new(0),
             gate: Semaphore::new(0),
             at_gate: Notify::new(),
@@ -192,10 +199,14 @@ struct FakeCancel {
 impl CancelHandle for FakeCancel {
     async fn cancel(&self) -> Result<(), EngineError> {
         self.world.cancels.fetch_add(1, SeqCst);
+        self.world.cancelled_at.lock().unwrap().push(Instant::now());
         if self.world.slow_cancels.load(SeqCst) {
             self.world.cancel_gate.acquire().await.unwrap().forget();
         } else {
             tokio::task::yield_now().await;
+        }
+        if self.world.forgets.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1)).is_ok() {
+            return Ok(());
         }
         if let Some(tag) = self.wire.running.lock().unwrap().clone() {
             self.world.interrupted.lock().unwrap().push(tag);
