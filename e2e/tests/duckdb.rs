@@ -18,10 +18,15 @@ struct Api {
 
 impl Api {
     async fn start() -> Self {
+        Self::start_with(&[]).await
+    }
+
+    async fn start_with(options: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let paths = ["one.csv", "two.csv"].map(|name| folder.path().join(name).to_str().unwrap().to_owned());
         paths.iter().for_each(|path| write(path, "a\n1\n2\n").unwrap());
-        let server = Server::start(&binary(), &paths.each_ref().map(String::as_str)).unwrap();
+        let arguments: Vec<&str> = options.iter().copied().chain(paths.iter().map(String::as_str)).collect();
+        let server = Server::start(&binary(), &arguments).unwrap();
         let bearer = server.sign_in().await.unwrap();
         let mut api = Self { client: server.client().await.unwrap(), bearer, server, _folder: folder, files: Vec::new() };
         let list = api.send(Request::get("/api/v1/connections")).await.json();
@@ -74,6 +79,14 @@ async fn a_text_that_ends_duckdb_is_told_and_the_next_statement_works() {
     assert!(next["notices"].to_string().contains("session was lost"), "{next}");
     // What the other file's console had is still there.
     assert_eq!(api.run(1, "SELECT a FROM kept", &json!([])).await["state"], "done");
+}
+
+#[tokio::test]
+async fn a_library_that_is_missing_is_told_with_the_command_that_brings_it() {
+    let mut api = Api::start_with(&["--duckdb", "/nowhere/libduckdb.so"]).await;
+    let told = api.run(0, "SELECT 1", &json!([])).await;
+    assert_eq!(told["code"], "cannot_open", "{told}");
+    assert!(told["message"].as_str().unwrap().starts_with("DuckDB's library is not installed: run `cargo xtask setup`"), "{told}");
 }
 
 #[tokio::test]
