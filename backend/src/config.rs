@@ -42,7 +42,7 @@ pub struct ServeArguments {
     /// DuckDB's library [default: SHEAF_DUCKDB, beside this program, or in the user's cache]
     #[arg(long, value_name = "FILE")]
     pub duckdb: Option<PathBuf>,
-    /// Databases to work on: files of SQLite, DuckDB, Parquet, CSV or JSON, and postgres:// URLs. With none, a sample database
+    /// Databases to work on: files of SQLite, DuckDB, Parquet, CSV, JSON or Arrow, and postgres:// URLs. With none, a sample database
     #[arg(value_name = "FILE or URL")]
     pub sources: Vec<String>,
 }

@@ -2,6 +2,8 @@
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+#[path = "duckdb_engine/arrow_files.rs"]
+mod arrow_files;
 #[path = "duckdb_engine/differential.rs"]
 mod differential;
 #[path = "duckdb_engine/files.rs"]

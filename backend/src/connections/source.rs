@@ -61,9 +61,9 @@ fn read_file(path: &Path, data: &Path) -> Result<ConnectionFields, String> {
         .map_err(|error| format!("{shown} can't be read: {error}."))?;
     let engine = match duckdb::Form::of(&whole, &start) {
         _ if start == SQLITE_MAGIC => EngineKind::Sqlite,
-        Some(form) => form.readable().map(|()| EngineKind::Duckdb).map_err(|why| format!("{shown}: {why}"))?,
+        Some(_) => EngineKind::Duckdb,
         None if start.is_empty() => EngineKind::Sqlite,
-        None => return Err(format!("{shown} is no database that Sheaf knows: not SQLite, DuckDB, Parquet, CSV or JSON.")),
+        None => return Err(format!("{shown} is no database that Sheaf knows: not SQLite, DuckDB, Parquet, CSV, JSON or Arrow.")),
     };
     let text = whole.to_str().ok_or_else(|| format!("The path {shown} is not in UTF-8."))?;
     let name = whole.file_name().and_then(|name| name.to_str()).unwrap_or("database");

@@ -4,6 +4,7 @@
 //! with its last session; its end, however it comes, ends its sessions and nothing else. The library's place and the binary are the
 //! server's to say, never a request's. On the server's side start at [`session`], in the process at [`served`].
 
+mod arrow_file;
 mod bind;
 mod catalog;
 mod columns;

@@ -47,12 +47,10 @@ async fn what_is_no_database_is_told_in_a_sentence() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     std::fs::write(at("notes.txt"), "just some notes, no rows").unwrap();
-    std::fs::write(at("rows.arrow"), "ARROW1").unwrap();
     std::fs::write(at("broken.parquet"), "PAR1 and then nothing").unwrap();
     for (path, words) in [
         (at("none.duckdb"), "There is no such file"),
         (at("notes.txt"), "no DuckDB database"),
-        (at("rows.arrow"), "convert the file to Parquet"),
         (at("broken.parquet"), "DuckDB cannot open broken.parquet"),
         (folder.path().to_str().unwrap().to_owned(), "is a folder"),
         (String::new(), "Give the path"),

@@ -172,7 +172,7 @@ pub fn ConnectionDialog(
                     <fieldset class="engines">
                         <legend class="visually-hidden">"Engine"</legend>
                         <EngineChoice form engine=EngineKind::Sqlite about="File" />
-                        <EngineChoice form engine=EngineKind::Duckdb about="Parquet, CSV, JSON" />
+                        <EngineChoice form engine=EngineKind::Duckdb about="Parquet, CSV, JSON, Arrow" />
                         <EngineChoice form engine=EngineKind::Postgres about="Server" />
                         <EngineChoice form engine=EngineKind::Mysql about="Server" />
                     </fieldset>

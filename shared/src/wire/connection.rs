@@ -15,7 +15,7 @@ pub enum EngineKind {
     Postgres,
     /// MySQL and MariaDB over the network.
     Mysql,
-    /// DuckDB, embedded: a database file, or a file of rows (Parquet, CSV, JSON) to read.
+    /// DuckDB, embedded: a database file, or a file of rows (Parquet, CSV, JSON, Arrow) to read.
     Duckdb,
 }
 

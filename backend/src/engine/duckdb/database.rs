@@ -3,19 +3,24 @@
 //! Invariant: after [`lock_down`] no statement reads a file but the one that was opened, loads anything, or changes a setting but
 //! [`FREE_SETTINGS`]. The jail around the process is there for what this lets through.
 
+use super::arrow_file::ArrowFile;
+use super::form::Form;
 use super::messages::Opening;
 use super::{error, library};
 use crate::engine::EngineError;
 use crate::engine::files::{cannot_open, name_of};
 use crate::engine::worker::jail::Needs;
-use adbc_core::options::{OptionDatabase, OptionValue};
-use adbc_core::{Connection as _, Database as _, Driver as _, Statement as _};
+use adbc_core::options::{OptionDatabase, OptionStatement, OptionValue};
+use adbc_core::{Connection as _, Database as _, Driver as _, Optionable as _, Statement as _};
 use adbc_driver_manager::{ManagedConnection, ManagedDatabase};
 use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
 
 const MEMORY: &str = "1GiB";
 const THREADS: usize = 2;
 const SPILL: &str = "4GiB";
+/// The database with the rows of an Arrow file, and their table.
+const ROWS: &str = "rows_of_the_file";
 /// Settings that a statement may change: they are the session's and reach no file.
 const FREE_SETTINGS: [&str; 4] = ["TimeZone", "Calendar", "default_null_order", "default_order"];
 
@@ -36,14 +41,14 @@ impl Opening {
         let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
         let mut needs = Needs { reads: vec![PathBuf::from(&self.library)], writes: vec![spill], ..Needs::default() };
         needs.memory_bytes = PROCESS_BYTES;
-        match (self.form.reader(), self.read_only) {
-            (Some(_), _) => needs.reads.push(path),
+        match (self.form.is_rows(), self.read_only) {
+            (true, _) => needs.reads.push(path),
             // What is beside it: the log that DuckDB writes ahead.
-            (None, true) => needs.reads.push(folder),
-            (None, false) => needs.writes.push(folder),
+            (false, true) => needs.reads.push(folder),
+            (false, false) => needs.writes.push(folder),
         }
         // A database may grow as its owner wants.
-        needs.file_bytes = (self.form.reader().is_some() || self.read_only).then_some(SPILL_BYTES);
+        needs.file_bytes = (self.form.is_rows() || self.read_only).then_some(SPILL_BYTES);
         needs
     }
 }
@@ -57,7 +62,7 @@ impl Shared {
     /// Opens it and locks it down.
     pub fn open(opening: &Opening) -> Result<Self, EngineError> {
         let text = |value: &str| OptionValue::String(value.to_owned());
-        let is_rows = opening.form.reader().is_some();
+        let is_rows = opening.form.is_rows();
         let path = if is_rows { ":memory:" } else { &opening.path };
         let mut options = vec![(OptionDatabase::Other("path".to_owned()), text(path))];
         if opening.read_only && !is_rows {
@@ -67,10 +72,35 @@ impl Shared {
         let mut driver = library::load(Path::new(&opening.library))?;
         let shared = Self { database: driver.new_database_with_opts(options).map_err(fault)? };
         let mut connection = shared.database.new_connection().map_err(fault)?;
-        for sql in lock_down(opening) {
-            run(&mut connection, &sql).map_err(fault)?;
+        let mut run_all = |statements: Vec<String>| statements.iter().try_for_each(|sql| run(&mut connection, sql)).map_err(fault);
+        run_all(limits(opening))?;
+        if opening.form == Form::Arrow {
+            shared.load(opening)?;
         }
+        run_all(lock_down(opening))?;
         Ok(shared)
+    }
+
+    /// Takes over the rows of an Arrow file, into a database of their own: what stands for the file is a view, which no statement changes.
+    fn load(&self, opening: &Opening) -> Result<(), EngineError> {
+        let told = |why: &str| cannot_open(format!("{} {why}.", opening.name()));
+        let rows = ArrowFile::open(Path::new(&opening.path)).map_err(|why| told(&why))?;
+        let fault = rows.fault();
+        let loading = || {
+            let mut connection = self.database.new_connection()?;
+            run(&mut connection, &format!("ATTACH ':memory:' AS {ROWS}"))?;
+            let mut statement = connection.new_statement()?;
+            statement.set_option(OptionStatement::TargetCatalog, ROWS.into())?;
+            statement.set_option(OptionStatement::TargetTable, ROWS.into())?;
+            statement.bind_stream(Box::new(rows))?;
+            statement.execute_update().map(drop)
+        };
+        let loaded = loading();
+        // DuckDB takes a fault of what it reads for its end.
+        match fault.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            Some(why) => Err(told(&why)),
+            None => loaded.map_err(|e| error::of_opening(&e, &opening.name())),
+        }
     }
 
     /// A new session.
@@ -79,21 +109,29 @@ impl Shared {
     }
 }
 
-/// What is set before anything else, in this order (security: memory first, the lock last).
-fn lock_down(opening: &Opening) -> Vec<String> {
-    let file = literal(&opening.path);
-    let free = FREE_SETTINGS.map(literal).join(", ");
-    let mut statements = vec![
+/// What is set before anything else.
+fn limits(opening: &Opening) -> Vec<String> {
+    vec![
         format!("SET memory_limit = '{MEMORY}'"),
         format!("SET threads = {THREADS}"),
         format!("SET temp_directory = {}", literal(&opening.spill)),
         format!("SET max_temp_directory_size = '{SPILL}'"),
         "SET arrow_lossless_conversion = true".to_owned(),
-    ];
-    if let Some(reader) = opening.form.reader() {
+    ]
+}
+
+/// What is done before a session is there, in this order (security: the lock last).
+fn lock_down(opening: &Opening) -> Vec<String> {
+    let file = literal(&opening.path);
+    let free = FREE_SETTINGS.map(literal).join(", ");
+    let mut statements = Vec::new();
+    if opening.form.is_rows() {
         let stem = Path::new(&opening.path).file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let view = stem.replace('"', "\"\"");
-        statements.push(format!("CREATE VIEW \"{view}\" AS SELECT * FROM {reader}({file})"));
+        let rows = opening.form.reader().map_or_else(|| format!("{ROWS}.{ROWS}"), |reader| format!("{reader}({file})"));
+        statements.push(format!("CREATE VIEW \"{view}\" AS SELECT * FROM {rows}"));
+    }
+    if opening.form.reader().is_some() {
         statements.push(format!("SET allowed_paths = [{file}]"));
     }
     statements.extend([

@@ -76,7 +76,7 @@ impl Database {
     }
 
     fn check_way(&self, place: &Place) -> Result<(), EngineError> {
-        if self.opening.read_only == place.read_only || place.form.reader().is_some() {
+        if self.opening.read_only == place.read_only || place.form.is_rows() {
             return Ok(());
         }
         let (is, asked) = if place.read_only { ("for writing", "only for reading") } else { ("only for reading", "for writing") };

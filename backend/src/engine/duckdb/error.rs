@@ -42,13 +42,21 @@ pub fn beyond_use(message: &str, fate: Fate) -> EngineError {
 
 /// What a failed opening tells.
 pub fn of_opening(e: &Error, name: &str) -> EngineError {
-    let first = e.message.lines().next().unwrap_or_default().trim_end_matches('.');
+    let words = words_within(&e.message);
+    let first = words.lines().next().unwrap_or_default().trim_end_matches('.');
     if first.contains("Could not set lock") || first.contains("Conflicting lock") {
         let mut fault = cannot_open(format!("{name} is open in another program; DuckDB lets one program at a time write."));
         fault.problem.hint = Some("Close it there, or open the file read-only in both.".to_owned());
         return fault;
     }
     cannot_open(format!("DuckDB cannot open {name}: {first}."))
+}
+
+/// Some of DuckDB's messages are JSON around the words.
+fn words_within(message: &str) -> String {
+    let parsed = serde_json::from_str::<serde_json::Value>(message).ok();
+    let words = parsed.as_ref().and_then(|parsed| parsed.get("exception_message")?.as_str());
+    words.unwrap_or(message).to_owned()
 }
 
 /// The byte that the caret stands under. `drawing` is `2: FROM t WHERE x\n    ^`, its line cut with `...` where it is long.

@@ -2,6 +2,7 @@
 //!
 //! Invariant: decided by the file's beginning where that tells, else by its name; one table.
 
+use super::arrow_file;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -16,7 +17,7 @@ pub enum Form {
     Csv,
     /// JSON, or one JSON value a line.
     Json,
-    /// Arrow's own file format, which this DuckDB can't read.
+    /// Arrow's own format, of files or of streams.
     Arrow,
 }
 
@@ -44,19 +45,19 @@ impl Form {
         if start.starts_with(b"PAR1") {
             return Some(Self::Parquet);
         }
+        if start.starts_with(arrow_file::MAGIC) {
+            return Some(Self::Arrow);
+        }
         let ending = path.extension()?.to_str()?;
         ENDINGS.iter().find(|(known, _)| known.eq_ignore_ascii_case(ending)).map(|(_, form)| *form)
     }
 
-    /// Whether this DuckDB can read it; the `Err` is one sentence.
-    pub fn readable(self) -> Result<(), &'static str> {
-        match self {
-            Self::Arrow => Err("DuckDB reads Arrow files by an extension only, which Sheaf does not load; convert the file to Parquet."),
-            _ => Ok(()),
-        }
+    /// Rows to be read, and no database.
+    pub fn is_rows(self) -> bool {
+        self != Self::Database
     }
 
-    /// The table function that reads such a file.
+    /// DuckDB's table function that reads such a file, where it has one.
     pub fn reader(self) -> Option<&'static str> {
         match self {
             Self::Parquet => Some("read_parquet"),
@@ -80,6 +81,7 @@ mod tests {
         assert_eq!(form("a.ndjson", b""), Some(Form::Json));
         assert_eq!(form("a.db", b""), None);
         assert_eq!(form("a", b"a,b"), None);
-        assert!(form("a.feather", b"").is_some_and(|form| form.readable().is_err()));
+        assert_eq!(form("a.feather", b""), Some(Form::Arrow));
+        assert_eq!(form("a", b"ARROW1\0\0"), Some(Form::Arrow));
     }
 }

@@ -32,7 +32,6 @@ impl Place {
         if form == Form::Database && start.get(8..12) != Some(b"DUCK") && !start.is_empty() {
             return Err(cannot_open(format!("{given} is no DuckDB database, and its name does not end as a file of rows does.")));
         }
-        form.readable().map_err(cannot_open)?;
         if path.to_str().is_none() {
             return Err(cannot_open(format!("The path {given} is not in UTF-8.")));
         }

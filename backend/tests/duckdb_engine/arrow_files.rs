@@ -1,0 +1,320 @@
+//! Arrow files by their path: what is read of good ones, and what is said of others.
+
+use super::support::{Db, PAGE, connect, one, refusal, rows};
+use arrow_array::builder::{FixedSizeBinaryBuilder, ListBuilder, StringBuilder, StringViewBuilder};
+use arrow_array::types::{Int8Type, Int32Type};
+use arrow_array::{
+    Array, ArrayRef, BinaryArray, BooleanArray, Date32Array, Date64Array, Decimal128Array, DictionaryArray, DurationMicrosecondArray,
+    FixedSizeListArray, Float32Array, Float64Array, Int8Array, Int16Array, Int32Array, Int64Array, LargeStringArray, NullArray,
+    RecordBatch, StringArray, StructArray, Time64MicrosecondArray, TimestampMicrosecondArray, TimestampMillisecondArray,
+    TimestampNanosecondArray, TimestampSecondArray, UInt8Array, UInt16Array, UInt32Array, UInt64Array,
+};
+use arrow_ipc::writer::{FileWriter, StreamWriter};
+use arrow_schema::{DataType, Field, Schema};
+use shared::problem::ErrorCode;
+use std::sync::Arc;
+
+const ROWS: i64 = 100_000;
+/// Every so many rows there is a NULL in each column but the first.
+const NULLS: i64 = 97;
+
+/// Columns of all common types over the rows of a batch; each with what its values are in SQL, of the row's number `n`.
+fn columns(rows: std::ops::Range<i64>) -> Vec<(&'static str, &'static str, ArrayRef)> {
+    fn every<T>(rows: &std::ops::Range<i64>, of: impl Fn(i64) -> T) -> Vec<Option<T>> {
+        rows.clone().map(|n| (n % NULLS != 5).then(|| of(n))).collect()
+    }
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Meant: the numbers are small.
+    fn small<T: TryFrom<i64>>(n: i64) -> T {
+        T::try_from(n).ok().unwrap()
+    }
+    let text = |n: i64| format!("row {n} é");
+    let texts = every(&rows, text);
+    let mut views = StringViewBuilder::new();
+    texts.iter().for_each(|text| views.append_option(text.as_deref()));
+    let mut lists = ListBuilder::new(StringBuilder::new());
+    every(&rows, text).into_iter().for_each(|text| lists.append_option(text.map(|text| [Some(text), None])));
+    let mut fixed = FixedSizeBinaryBuilder::new(8);
+    every(&rows, i64::to_be_bytes).iter().for_each(|bytes| match bytes {
+        Some(bytes) => fixed.append_value(bytes).unwrap(),
+        None => fixed.append_null(),
+    });
+    let whole = Int64Array::from(every(&rows, |n| n * 3));
+    let parts =
+        StructArray::new(vec![Field::new("a", DataType::Int64, true)].into(), vec![Arc::new(whole.clone())], whole.nulls().cloned());
+    let pairs = every(&rows, |n| vec![Some(small::<i32>(n)), None]);
+    let words: DictionaryArray<Int8Type> =
+        texts.iter().enumerate().map(|(at, text)| text.as_ref().map(|_| ["one", "two", "three"][at % 3])).collect();
+    let within = StructArray::new(
+        vec![Field::new("d", words.data_type().clone(), true)].into(),
+        vec![Arc::new(words.clone())],
+        words.keys().nulls().cloned(),
+    );
+    vec![
+        ("n", "n", Arc::new(Int64Array::from_iter_values(rows.clone()))),
+        ("i8", "n % 100", Arc::new(Int8Array::from(every(&rows, |n| small(n % 100))))),
+        ("i16", "n % 30000", Arc::new(Int16Array::from(every(&rows, |n| small(n % 30_000))))),
+        ("i32", "-n", Arc::new(Int32Array::from(every(&rows, |n| small(-n))))),
+        ("i64", "n - 9223372036854775807", Arc::new(Int64Array::from(every(&rows, |n| n - i64::MAX)))),
+        ("u8", "n % 256", Arc::new(UInt8Array::from(every(&rows, |n| small(n % 256))))),
+        ("u16", "n % 65536", Arc::new(UInt16Array::from(every(&rows, |n| small(n % 65_536))))),
+        ("u32", "4294967295 - n", Arc::new(UInt32Array::from(every(&rows, |n| small(4_294_967_295 - n))))),
+        ("u64", "18446744073709551615 - n", Arc::new(UInt64Array::from(every(&rows, |n| u64::MAX - small::<u64>(n))))),
+        ("f32", "n + 0.5", Arc::new(Float32Array::from(every(&rows, |n| small::<i32>(n) as f32 + 0.5)))),
+        ("f64", "n / 7.0::DOUBLE", Arc::new(Float64Array::from(every(&rows, |n| n as f64 / 7.0)))),
+        ("b", "n % 2 = 0", Arc::new(BooleanArray::from(every(&rows, |n| n % 2 == 0)))),
+        ("s", "'row ' || n || ' é'", Arc::new(StringArray::from(texts.clone()))),
+        ("ls", "'row ' || n || ' é'", Arc::new(LargeStringArray::from(texts.clone()))),
+        ("vs", "'row ' || n || ' é'", Arc::new(views.finish())),
+        (
+            "bin",
+            "encode('row ' || n || ' é')",
+            Arc::new(texts.iter().map(|text| text.as_ref().map(String::as_bytes)).collect::<BinaryArray>()),
+        ),
+        ("fix", "unhex(printf('%016x', n))", Arc::new(fixed.finish())),
+        ("d32", "DATE '1970-01-01' + n::INTEGER - 50000", Arc::new(Date32Array::from(every(&rows, |n| small(n - 50_000))))),
+        ("d64", "DATE '1970-01-01' + n::INTEGER", Arc::new(Date64Array::from(every(&rows, |n| n * 86_400_000)))),
+        ("t64", "TIME '00:00:00' + to_microseconds(n * 800000)", Arc::new(Time64MicrosecondArray::from(every(&rows, |n| n * 800_000)))),
+        ("ts", "make_timestamp(n * 1000000)", Arc::new(TimestampSecondArray::from(every(&rows, |n| n)))),
+        ("tms", "make_timestamp(-n * 1000)", Arc::new(TimestampMillisecondArray::from(every(&rows, |n| -n)))),
+        ("tus", "make_timestamp(n)", Arc::new(TimestampMicrosecondArray::from(every(&rows, |n| n)))),
+        ("tns", "make_timestamp_ns(n)", Arc::new(TimestampNanosecondArray::from(every(&rows, |n| n)))),
+        ("tz", "make_timestamptz(n)", Arc::new(TimestampMicrosecondArray::from(every(&rows, |n| n)).with_timezone("UTC"))),
+        ("du", "to_microseconds(n)", Arc::new(DurationMicrosecondArray::from(every(&rows, |n| n)))),
+        (
+            "dec",
+            "(n - 50000)::DECIMAL(38, 5) / 100000",
+            Arc::new(Decimal128Array::from(every(&rows, |n| i128::from(n) - 50_000)).with_precision_and_scale(38, 5).unwrap()),
+        ),
+        ("dic", "['one', 'two', 'three'][n % 10000 % 3 + 1]", Arc::new(words)),
+        ("li", "['row ' || n || ' é', NULL]", Arc::new(lists.finish())),
+        ("fl", "[n::INTEGER, NULL]::INTEGER[2]", Arc::new(FixedSizeListArray::from_iter_primitive::<Int32Type, _, _>(pairs, 2))),
+        ("st", "{'a': n * 3}", Arc::new(parts)),
+        ("sd", "{'d': ['one', 'two', 'three'][n % 10000 % 3 + 1]}", Arc::new(within)),
+    ]
+}
+
+fn batch(rows: std::ops::Range<i64>) -> RecordBatch {
+    let count = usize::try_from(rows.end - rows.start).unwrap();
+    let mut named: Vec<(&str, ArrayRef)> = columns(rows).into_iter().map(|(name, _, array)| (name, array)).collect();
+    named.push(("nothing", Arc::new(NullArray::new(count))));
+    let fields: Vec<Field> = named.iter().map(|(name, array)| Field::new(*name, array.data_type().clone(), true)).collect();
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), named.into_iter().map(|(_, array)| array).collect()).unwrap()
+}
+
+/// The bytes of a file, or of a stream, with these batches.
+fn written(batches: &[RecordBatch], as_stream: bool) -> Vec<u8> {
+    let (mut out, schema) = (Vec::new(), batches[0].schema());
+    if as_stream {
+        let mut writer = StreamWriter::try_new(&mut out, &schema).unwrap();
+        batches.iter().for_each(|batch| writer.write(batch).unwrap());
+        writer.finish().unwrap();
+    } else {
+        let mut writer = FileWriter::try_new(&mut out, &schema).unwrap();
+        batches.iter().for_each(|batch| writer.write(batch).unwrap());
+        writer.finish().unwrap();
+    }
+    out
+}
+
+fn file(name: &str, bytes: &[u8]) -> Db {
+    let file = Db::file(name, "");
+    std::fs::write(file.path(), bytes).unwrap();
+    file
+}
+
+#[tokio::test]
+async fn every_value_of_a_hundred_thousand_rows_comes_over() {
+    let batches: Vec<RecordBatch> = (0..10).map(|part| batch(part * 10_000..(part + 1) * 10_000)).collect();
+    for (name, as_stream) in [("trips.arrow", false), ("trips.arrows", true)] {
+        let file = file(name, &written(&batches, as_stream));
+        for read_only in [false, true] {
+            let mut session = connect(file.path().to_str().unwrap(), read_only).await.unwrap();
+            let counted = "SELECT count(*), count(DISTINCT n), min(n), max(n), count(nothing) FROM trips";
+            assert_eq!(one(&mut session, counted).await, [["100000", "100000", "0", "99999", "0"]]);
+            for (column, value, _) in columns(0..1).iter().skip(1) {
+                let wrong = format!(
+                    "SELECT count(*), min(n) FROM trips WHERE ({column} IS NULL) <> (n % {NULLS} = 5) OR (n % {NULLS} <> 5 AND {column} IS DISTINCT FROM ({value}))"
+                );
+                assert_eq!(one(&mut session, &wrong).await, [["0", "∅"]], "{column}");
+            }
+            session.close().await;
+        }
+        // In pages, in order.
+        let mut session = file.session().await;
+        session.execute("SELECT n, s, li FROM trips", PAGE).await.unwrap();
+        let mut seen = 0;
+        loop {
+            let page = session.fetch(PAGE).await.unwrap();
+            for row in rows(&page.batch) {
+                let (text, list) = if seen % NULLS == 5 {
+                    ("∅".to_owned(), "∅".to_owned())
+                } else {
+                    (format!("row {seen} é"), format!("[row {seen} é, NULL]"))
+                };
+                assert_eq!(row, [seen.to_string(), text, list]);
+                seen += 1;
+            }
+            if !page.more {
+                break;
+            }
+        }
+        session.finish().await.unwrap();
+        assert_eq!(seen, ROWS);
+    }
+}
+
+#[tokio::test]
+async fn the_file_is_a_view_that_no_statement_changes() {
+    let file = file("trips.feather", &written(&[batch(0..10)], false));
+    let mut session = file.session().await;
+    let catalog = session.catalog().await.unwrap();
+    assert_eq!(catalog.schemas.iter().map(|schema| schema.name.as_str()).collect::<Vec<_>>(), ["main"]);
+    assert_eq!(catalog.schemas[0].relations.iter().map(|relation| relation.name.as_str()).collect::<Vec<_>>(), ["trips"]);
+    assert_eq!(catalog.schemas[0].relations[0].columns.len(), 33);
+    for sql in ["DELETE FROM trips", "INSERT INTO trips(n) VALUES (1)", "UPDATE trips SET n = 1", "SELECT * FROM read_csv('/etc/passwd')"] {
+        refusal(&mut session, sql).await;
+    }
+    assert_eq!(one(&mut session, "SELECT count(*) FROM trips").await, [["10"]]);
+}
+
+#[tokio::test]
+async fn odd_names_and_files_without_rows_are_read() {
+    let numbers = |n| Arc::new(Int32Array::from(vec![n])) as ArrayRef;
+    let fields = ["a", "a", "A", "", "x \"y\"", "größe"].map(|name| Field::new(name, DataType::Int32, true));
+    let odd = RecordBatch::try_new(Arc::new(Schema::new(fields.to_vec())), (0..6).map(numbers).collect()).unwrap();
+    let mut session = file("odd.arrow", &written(&[odd], false)).session().await;
+    assert_eq!(one(&mut session, "SELECT * FROM odd").await, [["0", "1", "2", "3", "4", "5"]]);
+    for as_stream in [false, true] {
+        let empty = written(&[batch(0..5).slice(0, 0)], as_stream);
+        let mut session = file("empty.arrow", &empty).session().await;
+        assert_eq!(one(&mut session, "SELECT count(*) FROM empty").await, [["0"]]);
+    }
+    // What the file is decides, not its name.
+    let mut session = file("rows", &written(&[batch(0..5)], false)).session().await;
+    assert_eq!(one(&mut session, "SELECT count(*) FROM rows").await, [["5"]]);
+}
+
+async fn refused(file: &Db) -> String {
+    let problem = file_problem(file).await.unwrap_or_else(|| panic!("{:?} opened", std::fs::read(file.path())));
+    assert!(problem.ends_with('.') && !problem.contains('\n'), "{problem}");
+    problem
+}
+
+async fn file_problem(file: &Db) -> Option<String> {
+    let problem = connect(file.path().to_str().unwrap(), false).await.err()?.problem;
+    assert_eq!(problem.code, ErrorCode::CannotOpen);
+    Some(problem.message)
+}
+
+#[tokio::test]
+async fn what_is_no_whole_arrow_file_is_told_in_a_sentence() {
+    for (bytes, words) in [
+        (&b"just some notes"[..], "a.arrow is no Arrow file."),
+        (b"", "a.arrow is no Arrow file."),
+        (b"ARROW1", "a.arrow is cut short."),
+        (b"ARROW1\0\0ARROW1", "a.arrow is cut short."),
+        (b"\xff\xff\xff\xff\xff\xff\xff\x7f", "a.arrow is damaged: a message has too long a description."),
+        (b"\xff\xff\xff\xff\x10\0\0\0", "a.arrow is cut short."),
+        (b"\xff\xff\xff\xff\0\0\0\0", "a.arrow has no columns."),
+        (
+            include_bytes!("compressed.arrow"),
+            "a.arrow has compressed buffers, which Sheaf does not unpack: write it without compression, or as Parquet.",
+        ),
+    ] {
+        assert_eq!(refused(&file("a.arrow", bytes)).await, words);
+    }
+    let whole = written(&[batch(0..300), batch(300..600)], false);
+    for at in [9, 100, 5_000, whole.len() / 2, whole.len() - 7, whole.len() - 1] {
+        assert_eq!(refused(&file("cut.arrow", &whole[..at])).await, "cut.arrow is cut short.");
+    }
+    let stream = written(&[batch(0..300), batch(300..600)], true);
+    for at in [9, 100, 5_000, stream.len() / 2, stream.len() - 9] {
+        assert_eq!(refused(&file("cut.arrows", &stream[..at])).await, "cut.arrows is cut short.");
+    }
+}
+
+/// Bytes from a seed put anywhere: what opens answers, and what does not says why; the server goes on.
+#[tokio::test]
+async fn a_damaged_file_is_a_sentence_or_other_rows() {
+    let whole = written(&[batch(0..200)], true);
+    let (mut state, mut told) = (0x9e37_79b9_7f4a_7c15_u64, 0);
+    let mut random = |below: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        usize::try_from(state % below as u64).unwrap()
+    };
+    for round in 0..60 {
+        let mut bytes = whole.clone();
+        for _ in 0..=round % 4 {
+            // Mostly where lengths and places are.
+            let at = if round % 3 == 0 { random(bytes.len()) } else { random(6_000) };
+            bytes[at] = [0, 1, 0x7f, 0x80, 0xff][random(5)];
+        }
+        match connect(file("damaged.arrows", &bytes).path().to_str().unwrap(), true).await {
+            Ok(mut session) => {
+                let _ = session.execute("SELECT * FROM damaged", PAGE).await;
+                session.close().await;
+            }
+            Err(error) => {
+                told += 1;
+                assert_eq!(error.problem.code, ErrorCode::CannotOpen);
+                assert!(error.problem.message.ends_with('.') && !error.problem.message.contains('\n'), "{}", error.problem.message);
+            }
+        }
+    }
+    assert!(told > 10, "{told}");
+}
+
+/// Types that few files have: what DuckDB takes of them, with their rows whole, and what it says of the others.
+#[tokio::test]
+async fn rare_types_are_read_or_refused_in_a_sentence() {
+    use arrow_schema::{IntervalUnit, TimeUnit};
+    let item = |kind: DataType| Arc::new(Field::new("item", kind, true));
+    let parts = [(0, Arc::new(Field::new("a", DataType::Int32, true))), (1, item(DataType::Utf8))];
+    let union = |mode| DataType::Union(parts.iter().cloned().collect(), mode);
+    let run_ends = Arc::new(Field::new("run_ends", DataType::Int32, false));
+    let entry = vec![Field::new("keys", DataType::Utf8, false), Field::new("values", DataType::Int32, true)];
+    let types = [
+        (DataType::Float16, None),
+        (DataType::Decimal32(9, 2), Some("DECIMAL(9,2)")),
+        (DataType::Decimal64(18, 2), Some("DECIMAL(18,2)")),
+        (DataType::Decimal256(76, 2), None),
+        (DataType::Time32(TimeUnit::Second), Some("TIME")),
+        (DataType::Time32(TimeUnit::Millisecond), Some("TIME")),
+        (DataType::Time64(TimeUnit::Nanosecond), Some("TIME_NS")),
+        (DataType::Duration(TimeUnit::Second), Some("INTERVAL")),
+        (DataType::Interval(IntervalUnit::YearMonth), Some("INTERVAL")),
+        (DataType::Interval(IntervalUnit::DayTime), Some("INTERVAL")),
+        (DataType::Interval(IntervalUnit::MonthDayNano), Some("INTERVAL")),
+        (DataType::LargeBinary, Some("BLOB")),
+        (DataType::BinaryView, Some("BLOB")),
+        (DataType::LargeList(item(DataType::Int32)), Some("INTEGER[]")),
+        (DataType::ListView(item(DataType::Int32)), Some("INTEGER[]")),
+        (DataType::Map(Arc::new(Field::new("entries", DataType::Struct(entry.into()), false)), false), Some("MAP(VARCHAR, INTEGER)")),
+        (union(arrow_schema::UnionMode::Sparse), Some("UNION(a INTEGER, item VARCHAR)")),
+        (union(arrow_schema::UnionMode::Dense), None),
+        (DataType::RunEndEncoded(run_ends, item(DataType::Utf8)), Some("VARCHAR")),
+    ];
+    for (kind, known) in types {
+        let field = Field::new("v", kind.clone(), true);
+        let numbers = Int64Array::from_iter_values(0..5_000);
+        let columns = vec![Arc::new(numbers) as ArrayRef, arrow_array::new_null_array(&kind, 5_000)];
+        let schema = Schema::new(vec![Field::new("n", DataType::Int64, false), field]);
+        let rare = file("rare.arrow", &written(&[RecordBatch::try_new(Arc::new(schema), columns).unwrap()], false));
+        match known {
+            Some(known) => {
+                let mut session = rare.read_only().await;
+                let seen = one(&mut session, "SELECT count(*), sum(n), any_value(typeof(v)), count(v) FROM rare").await;
+                assert_eq!(seen, [["5000", "12497500", known, "0"]], "{kind:?}");
+            }
+            None => {
+                let problem = refused(&rare).await;
+                assert!(
+                    problem.starts_with("DuckDB cannot open rare.arrow: ") && problem.contains("rrow") && !problem.contains('{'),
+                    "{problem}"
+                );
+            }
+        }
+    }
+}
