@@ -34,7 +34,7 @@ impl Dice {
 const PIECES: &[&str] = &[
     "'", "''", "\"", "`", "[", "]", "$$", "$a$", "$1", "/*", "*/", "--", "\n", "\r\n", ";", "\\", "E'", "U&\"", "x'", " ", "select",
     "create", "trigger", "begin", "atomic", "end", "case", "function", "(", ")", ".", ",", "::", ":a", "@b", "?1", "1e-5", ".5", "0x1f",
-    "é", "日本", "😀", "\0", "\u{feff}", "+", "||", "->>", "-", "/", "*",
+    "copy", "from", "stdin", "\n\\.\n", "é", "日本", "😀", "\0", "\u{feff}", "+", "||", "->>", "-", "/", "*",
 ];
 
 #[test]
@@ -210,6 +210,21 @@ fn the_cursor_means_what_a_person_would_say() {
     assert_eq!(at("SELECT 1|", Sqlite).unwrap(), "SELECT 1");
     assert_eq!(at("-- nothing|", Sqlite), None);
     assert_eq!(at("|", Sqlite), None);
+}
+
+#[test]
+fn s20_the_data_of_a_copy_is_no_statement() {
+    let dump = "COPY public.t (a, b) FROM stdin WITH (FORMAT text);\n1\tit's; DROP TABLE t;\n\\N\t--\n\\.\n\nSELECT 1;\nSELECT 2";
+    let copy = "COPY public.t (a, b) FROM stdin WITH (FORMAT text)";
+    assert_eq!(statements(dump, Postgres), [copy, "SELECT 1", "SELECT 2"]);
+    assert_eq!(statements(&dump.replace('\n', "\r\n"), Postgres), [copy, "SELECT 1", "SELECT 2"]);
+    assert_eq!(at(&dump.replace("it's", "it|'s"), Postgres).unwrap(), copy, "the data belongs to it");
+    assert_eq!(statements("copy t from stdin;\n1;\n2;", Postgres), ["copy t from stdin"], "without an end all of it is data");
+    assert_eq!(statements("copy t from stdin; select 0;\n\\.\nselect 1", Postgres), ["copy t from stdin", "select 1"]);
+    for other in ["copy (select 1 from stdin) to stdout;\nselect 1", "copy t from '/f';\nselect 1", "select copy from stdin;\nselect 1"] {
+        assert_eq!(statements(other, Postgres).len(), 2, "{other}");
+    }
+    assert_eq!(statements("copy t from stdin;\n1;\n\\.\n", Sqlite).len(), 3);
 }
 
 #[test]

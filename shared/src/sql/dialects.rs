@@ -54,6 +54,8 @@ pub struct Dialect {
     pub rule_bodies: bool,
     /// `DELIMITER //` on a line of its own says what ends the statements behind it, as the client of MySQL has it.
     pub delimiter_lines: bool,
+    /// The lines behind `COPY … FROM STDIN;` are data, up to one that is `\.`.
+    pub copy_data: bool,
     /// How names compare.
     pub name_case: NameCase,
     /// What a name is written in that needs quotes.
@@ -81,6 +83,7 @@ pub static DIALECTS: &[Dialect] = &[
         atomic_bodies: false,
         rule_bodies: false,
         delimiter_lines: false,
+        copy_data: false,
         name_case: NameCase::Ignored,
         name_quote: '\"',
         reserved: SQLITE_RESERVED,
@@ -103,6 +106,7 @@ pub static DIALECTS: &[Dialect] = &[
         atomic_bodies: true,
         rule_bodies: true,
         delimiter_lines: false,
+        copy_data: true,
         name_case: NameCase::FoldsToLower,
         name_quote: '\"',
         reserved: POSTGRES_RESERVED,
@@ -124,6 +128,7 @@ pub static DIALECTS: &[Dialect] = &[
         atomic_bodies: false,
         rule_bodies: false,
         delimiter_lines: true,
+        copy_data: false,
         name_case: NameCase::Ignored,
         name_quote: '`',
         reserved: MYSQL_RESERVED,
@@ -145,6 +150,7 @@ pub static DIALECTS: &[Dialect] = &[
         atomic_bodies: false,
         rule_bodies: false,
         delimiter_lines: false,
+        copy_data: false,
         name_case: NameCase::Ignored,
         name_quote: '"',
         reserved: DUCKDB_RESERVED,
@@ -174,6 +180,7 @@ static FALLBACK: Dialect = Dialect {
     atomic_bodies: false,
     rule_bodies: false,
     delimiter_lines: false,
+    copy_data: false,
     name_case: NameCase::Ignored,
     name_quote: '\"',
     reserved: SQLITE_RESERVED,

@@ -2,7 +2,7 @@
 //!
 //! Invariant: a range never cuts a token; text between two ranges is blanks, comments and semicolons only. A blank line is no
 //! end of a statement. Where a dialect has `DELIMITER` lines, they are no statements: they say what ends those behind them, inside a
-//! word too, and are never sent. Start at [`split`] and [`statement_at`]; `next_segment` is what both use.
+//! word too, and are never sent; where a text may carry the data of a COPY, that is no statement either. Start at [`split`] and [`statement_at`]; `next_segment` is what both use.
 
 use super::dialects::{Dialect, dialect};
 use super::lexer::{Lexer, Token, TokenKind};
@@ -84,6 +84,7 @@ pub(crate) fn segments(text: &str, dialect: &'static Dialect, mut delimiter: Del
 pub(crate) fn next_segment(text: &str, at: usize, dialect: &'static Dialect, delimiter: &Delimiter) -> Option<Segment> {
     let mut statement: Option<Range<usize>> = None;
     let mut body = Body::default();
+    let mut copy = Copy::default();
     let mut end = None;
     let mut closed = false;
     for token in Lexer::new(text, dialect, at) {
@@ -97,6 +98,10 @@ pub(crate) fn next_segment(text: &str, at: usize, dialect: &'static Dialect, del
         }
         end = Some(token.end);
         if delimiter.is_none() && token.kind == TokenKind::Semicolon && !body.is_open() {
+            if copy == Copy::TakesData {
+                let (end, closed) = behind_data(text, token.end);
+                return Some(Segment { statement, end, closed, delimiter: None });
+            }
             closed = true;
             break;
         }
@@ -108,6 +113,9 @@ pub(crate) fn next_segment(text: &str, at: usize, dialect: &'static Dialect, del
                 return Some(line);
             }
             body.see(text, &token, dialect);
+            if dialect.copy_data && body.parentheses == 0 {
+                copy = copy.then(text, &token);
+            }
             statement = Some(statement.map_or(token.start, |statement| statement.start)..token.end);
         }
     }
@@ -140,6 +148,46 @@ fn delimiter_line(text: &str, word: &Token, before: &Delimiter) -> Option<Segmen
         return Some(Segment { statement, end, closed, delimiter: before.clone() });
     }
     Some(Segment { statement: None, end, closed, delimiter: (name != ";").then(|| Arc::from(name)) })
+}
+
+/// How much of `COPY … FROM STDIN` has been seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Copy {
+    #[default]
+    Start,
+    /// It is a COPY.
+    Copy,
+    /// FROM was the word before.
+    From,
+    TakesData,
+    /// It is something else.
+    No,
+}
+
+impl Copy {
+    fn then(self, text: &str, token: &Token) -> Self {
+        match self {
+            Self::Start if token.is_word(text, "copy") => Self::Copy,
+            Self::Start | Self::No => Self::No,
+            Self::From if token.is_word(text, "stdin") => Self::TakesData,
+            Self::TakesData => Self::TakesData,
+            Self::Copy | Self::From if token.is_word(text, "from") => Self::From,
+            Self::Copy | Self::From => Self::Copy,
+        }
+    }
+}
+
+/// The end of the data that begins on the line behind a COPY's semicolon, and whether it has one: a line that is `\.`, as psql reads it.
+fn behind_data(text: &str, semicolon: usize) -> (usize, bool) {
+    let rest = text.get(semicolon..).unwrap_or_default();
+    let mut at = semicolon;
+    for (number, line) in rest.split_inclusive('\n').enumerate() {
+        at += line.len();
+        if number > 0 && line.trim_end_matches(['\n', '\r']) == "\\." {
+            return (at, true);
+        }
+    }
+    (at, false)
 }
 
 /// What a statement turned out to be, as far as semicolons inside it are concerned.
