@@ -100,7 +100,7 @@ mod tests {
 
     /// JSON, one byte a `gap`, then perhaps never an end.
     fn trickle(bytes: usize, gap: Duration, ends: bool) -> Body {
-        let text = format!("\"{}\"", "x".repeat(bytes - 2));
+        let text = format!("{{\"a\":\"{}\"}}", "x".repeat(bytes - 8));
         let parts = stream::unfold(0, move |at| {
             let part = text.as_bytes().get(at..=at).map(Bytes::copy_from_slice);
             async move {
@@ -117,7 +117,7 @@ mod tests {
 
     /// What such a body is answered with, and after how long.
     async fn answer(body: Body) -> (StatusCode, String, Duration) {
-        async fn take(Json(_): Json<String>) -> StatusCode {
+        async fn take(Json(_): Json<serde_json::Value>) -> StatusCode {
             StatusCode::NO_CONTENT
         }
         let router =
