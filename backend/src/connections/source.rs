@@ -181,6 +181,26 @@ mod tests {
     }
 
     #[test]
+    fn a_file_is_what_it_begins_with_or_else_what_its_name_says() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, start, engine) in [
+            ("a.csv", SQLITE_MAGIC, EngineKind::Sqlite),
+            ("empty", b"", EngineKind::Sqlite),
+            ("a.db", b"12345678DUCK\0\0\0\0", EngineKind::Duckdb),
+            ("trips.parquet", b"PAR1", EngineKind::Duckdb),
+            ("trips.ndjson", b"{}", EngineKind::Duckdb),
+            ("trips.arrow", b"ARROW1\0\0", EngineKind::Duckdb),
+            ("trips.arrows", b"\xff\xff\xff\xff", EngineKind::Duckdb),
+            ("trips.feather", b"ARROW1\0\0", EngineKind::Duckdb),
+            ("trips", b"ARROW1\0\0", EngineKind::Duckdb),
+        ] {
+            let file = folder.path().join(name);
+            std::fs::write(&file, start).unwrap();
+            assert_eq!(read(file.to_str().unwrap()).unwrap().fields.engine, engine, "{name}");
+        }
+    }
+
+    #[test]
     fn a_file_that_is_no_database_is_told() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("notes.txt");
