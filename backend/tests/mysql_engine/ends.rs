@@ -150,7 +150,7 @@ async fn a_statement_that_ends_without_an_error_though_it_was_stopped_says_so() 
 
 /// Requests that race with the end of what they are meant for.
 fn cancels() -> usize {
-    std::env::var("SHEAF_TEST_CANCELS").ok().and_then(|number| number.parse().ok()).unwrap_or(200)
+    std::env::var("SHEAF_TEST_CANCELS").ok().and_then(|number| number.parse().ok()).unwrap_or(1_000)
 }
 
 #[tokio::test]
