@@ -16,6 +16,8 @@ mod pace;
 mod postgres;
 #[path = "http/read_only.rs"]
 mod read_only;
+#[path = "http/round_trips.rs"]
+mod round_trips;
 #[path = "http/runs.rs"]
 mod runs;
 #[path = "http/sign_in.rs"]

@@ -93,13 +93,10 @@ impl MysqlSession {
             statement: None,
             prepared: None,
         };
-        let settings = session.write_settings();
-        session.send().await?;
-        for _ in 0..settings {
-            session.done().await?;
-        }
         if session.read_only {
-            session.check_rights().await?;
+            session.check_rights(&[SETTINGS, READ_ONLY_SETTING]).await?;
+        } else {
+            session.ask(&[SETTINGS], &mut |_, _| {}).await?;
         }
         Ok(session)
     }

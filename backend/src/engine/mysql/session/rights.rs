@@ -60,16 +60,16 @@ fn names(list: &str) -> impl Iterator<Item = &str> {
 }
 
 impl MysqlSession {
-    /// Refuses a user for whom "read only" is a word and no more.
-    pub(super) async fn check_rights(&mut self) -> Result<(), EngineError> {
+    /// Refuses a user for whom "read only" is a word and no more. What the session has set goes in the flight of the question.
+    pub(super) async fn check_rights(&mut self, settings: &[&str]) -> Result<(), EngineError> {
         let mut found = Found::default();
-        self.look_at_grants("SHOW GRANTS", &mut found).await?;
+        self.look_at_grants(&[settings, &["SHOW GRANTS"]].concat(), &mut found).await?;
         if self.server.starts_with("MariaDB") {
             self.look_at_each_role(&mut found).await?;
         } else if !found.roles.is_empty() {
             // With roles, and with those that they bring.
             let roles = found.roles.join(", ");
-            self.look_at_grants(&format!("SHOW GRANTS FOR CURRENT_USER() USING {roles}"), &mut found).await?;
+            self.look_at_grants(&[&format!("SHOW GRANTS FOR CURRENT_USER() USING {roles}")], &mut found).await?;
         }
         if found.roles.len() > ROLES_MAX {
             return Err(refused(&format!("this one has more than {ROLES_MAX} roles")));
@@ -91,7 +91,7 @@ impl MysqlSession {
         for role in roles {
             // One that can't be taken on brings nothing: such are the roles of roles.
             match self.ask(&[&format!("SET ROLE {role}")], &mut |_, _| {}).await {
-                Ok(()) => self.look_at_grants("SHOW GRANTS", found).await?,
+                Ok(()) => self.look_at_grants(&["SHOW GRANTS"], found).await?,
                 Err(error) if self.broken => return Err(error),
                 Err(_) => {}
             }
@@ -100,8 +100,8 @@ impl MysqlSession {
         self.ask(&[&format!("SET ROLE {usual}")], &mut |_, _| {}).await
     }
 
-    async fn look_at_grants(&mut self, question: &str, found: &mut Found) -> Result<(), EngineError> {
-        let asked = self.ask(&[question], &mut |_, row| row.iter().flatten().for_each(|line| found.take(line))).await;
+    async fn look_at_grants(&mut self, questions: &[&str], found: &mut Found) -> Result<(), EngineError> {
+        let asked = self.ask(questions, &mut |_, row| row.iter().flatten().for_each(|line| found.take(line))).await;
         asked.map_err(|error| match self.broken {
             true => error,
             false => refused(&format!("the server does not tell this one's rights: {}", error.problem.message)),
