@@ -8,6 +8,8 @@ mod dropped;
 mod mysql;
 #[path = "runs/postgres.rs"]
 mod postgres;
+#[path = "runs/races.rs"]
+mod races;
 #[path = "runs/sqlite.rs"]
 mod sqlite;
 #[path = "runs/transactions.rs"]

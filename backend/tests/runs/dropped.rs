@@ -29,7 +29,7 @@ impl Draw {
     }
 }
 
-fn at(kind: EngineKind, port: u16, user: &str, database: &str) -> House {
+pub fn at(kind: EngineKind, port: u16, user: &str, database: &str) -> House {
     let mut fields = ConnectionFields::new("test", kind);
     fields.host = Some("127.0.0.1".to_owned());
     fields.port = Some(port);
@@ -80,7 +80,7 @@ async fn nothing_is_open(house: &House) {
 }
 
 /// A caller who stays. Where the console or the pool is still at work for one who vanished he is told so, and asks again.
-async fn own_row(house: &House, sql: &str, console: Option<&str>) -> String {
+pub async fn own_row(house: &House, sql: &str, console: Option<&str>) -> String {
     for _ in 0..1_000_000 {
         match house.run_alone(sql, console).await {
             Ok(begun) => {
