@@ -13,6 +13,9 @@ use testing::postgres::clusters;
 /// A page of the usual size.
 pub const PAGE: Bound = Bound { rows: 1_000, bytes: 1 << 20 };
 
+/// More pages than any result here has that ends.
+const PAGES_MAX: usize = 1_000;
+
 /// So many rows.
 pub fn bound(rows: usize) -> Bound {
     Bound { rows, bytes: usize::MAX }
@@ -228,6 +231,7 @@ async fn pages_of(session: &mut dyn Session, has_rows: bool, bound: Bound) -> Re
     let mut pages = Vec::new();
     while has_rows && pages.last().is_none_or(|last: &Fetched| last.more) {
         pages.push(session.fetch(bound).await?);
+        assert!(pages.len() <= PAGES_MAX, "pages without end");
     }
     Ok((pages, session.finish().await?))
 }

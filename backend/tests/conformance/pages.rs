@@ -33,6 +33,7 @@ pub async fn pages_add_up_to_the_whole_in_order(subject: &Subject) {
         let page = session.fetch(bound(size)).await.unwrap();
         assert!((1..=size).contains(&page.batch.num_rows()));
         whole.extend(rows(&page.batch));
+        assert!(whole.len() <= ROWS, "rows without end");
         if !page.more {
             break;
         }
@@ -77,7 +78,7 @@ pub async fn metadata_is_the_same_in_every_page(subject: &Subject) {
     loop {
         let page = session.fetch(bound(10)).await.unwrap();
         pages.push(page.batch);
-        if !page.more {
+        if !page.more || pages.len() > 50 {
             break;
         }
     }
