@@ -156,7 +156,7 @@ enum Copy {
     #[default]
     Start,
     /// It is a COPY.
-    Copy,
+    Begun,
     /// FROM was the word before.
     From,
     TakesData,
@@ -167,12 +167,12 @@ enum Copy {
 impl Copy {
     fn then(self, text: &str, token: &Token) -> Self {
         match self {
-            Self::Start if token.is_word(text, "copy") => Self::Copy,
+            Self::Start if token.is_word(text, "copy") => Self::Begun,
             Self::Start | Self::No => Self::No,
             Self::From if token.is_word(text, "stdin") => Self::TakesData,
             Self::TakesData => Self::TakesData,
-            Self::Copy | Self::From if token.is_word(text, "from") => Self::From,
-            Self::Copy | Self::From => Self::Copy,
+            Self::Begun | Self::From if token.is_word(text, "from") => Self::From,
+            Self::Begun | Self::From => Self::Begun,
         }
     }
 }
