@@ -127,8 +127,9 @@ pub struct Finished {
 
 /// One live database session. Only one task drives it, and never drops a future of it half way.
 ///
-/// Order of calls for a statement: `execute`, then `fetch` until `more` is false (only if `Started::schema` is some), then `finish`.
-/// `finish` may come before the last row: the rest is given up and the session is idle again.
+/// Order of calls for a statement: `execute`, then `fetch` until `more` is false (only if `Started::schema` is some), then the same for
+/// each result that `next_result` gives, then `finish`.
+/// `finish` may come before the last row of the last result: the rest is given up and the session is idle again.
 /// After an `Err` whose `fate` is [`Fate::Idle`] the session is ready for the next statement; after any other it must be dropped.
 #[async_trait]
 pub trait Session: Send {
@@ -157,6 +158,15 @@ pub trait Session: Send {
     }
     /// The next rows.
     async fn fetch(&mut self, bound: Bound) -> Result<Fetched, EngineError>;
+    /// Whether the statement has another result behind this one, or may have: while rows are left of this one that need not be certain.
+    /// Only an engine whose statements give several results ever answers true.
+    fn has_further(&self) -> bool {
+        false
+    }
+    /// The statement's next result, once every row of this one is fetched; `None` where there was none after all.
+    async fn next_result(&mut self) -> Result<Option<Started>, EngineError> {
+        Ok(None)
+    }
     /// Ends the statement: afterwards the database's side holds no portal, cursor or lock of it beyond an open transaction of the user's.
     async fn finish(&mut self) -> Result<Finished, EngineError>;
     /// Asks the server for nothing but an answer, when no statement is under way.

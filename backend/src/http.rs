@@ -66,6 +66,7 @@ pub const ROUTES: &[Route] = &[
     route("DELETE", "/api/v1/runs/{id}",                           Some(Run),    || delete(runs::close)),
     route("POST",   "/api/v1/runs/{id}/cancel",                    Some(Run),    || post(runs::cancel)),
     route("POST",   "/api/v1/runs/by-token/{token}/cancel",        Some(Run),    || post(runs::cancel_by_token)),
+    route("POST",   "/api/v1/runs/{id}/next",                      Some(Run),    || post(runs::next)),
     route("POST",   "/api/v1/runs/{id}/read-to-end",               Some(Run),    || post(runs::read_to_end)),
     route("GET",    "/api/v1/runs/{id}/pages/{n}",                 Some(Run),    || get(pages::page)),
     route("GET",    "/api/v1/runs/{id}/cells/{row}/{column}",      Some(Run),    || get(pages::cell)),

@@ -8,6 +8,7 @@
 mod actor;
 mod console;
 mod drive;
+mod further;
 mod lease;
 mod mailbox;
 mod paginate;
@@ -17,6 +18,7 @@ mod run;
 mod seat;
 mod shelf;
 mod state;
+mod table;
 mod tools;
 
 #[cfg(test)]
@@ -62,6 +64,8 @@ pub struct RunsConfig {
     pub disk_free_min: u64,
     /// How long a result waits for its reader before its session is taken back.
     pub parked: Duration,
+    /// How long the answer with a result waits to know whether the statement has another.
+    pub further: Duration,
     /// How long a run outlives the last event stream of its window.
     pub lease: Duration,
     /// How long a run without a window outlives its last use.
@@ -95,6 +99,7 @@ impl RunsConfig {
             disk_all: limits::SPOOL_BYTES_ALL,
             disk_free_min: limits::DISK_FREE_MIN,
             parked: Duration::from_secs(limits::PARKED_SECONDS_MAX),
+            further: Duration::from_millis(limits::FURTHER_WAIT_MILLIS),
             lease: Duration::from_secs(limits::LEASE_SECONDS),
             run_idle: Duration::from_secs(limits::RUN_IDLE_SECONDS),
             session_idle: Duration::from_secs(limits::SESSION_IDLE_SECONDS),
@@ -187,8 +192,20 @@ impl Runs {
     /// The caller may vanish: the run goes on if it has a window, else it is closed.
     pub async fn start(&self, grant: &Grant, target: Target, request: StartRun) -> Result<Begun, Problem> {
         let run = self.registry.begin(grant, target, request)?;
-        let has_window = run.window.is_some();
-        let mut orphan = Orphan { registry: &self.registry, run: (!has_window).then(|| run.clone()) };
+        self.begun(run, true).await
+    }
+
+    /// The next result of a run's statement, as [`Runs::start`] gives the first: what is left of the one before is read first. Asked
+    /// again, it is the same. [`ErrorCode::PastTheEnd`] where the statement has no further one.
+    pub async fn next(&self, grant: &Grant, id: &RunId) -> Result<Begun, Problem> {
+        let (run, is_new) = self.registry.begin_next(grant, id)?;
+        self.begun(run, is_new).await
+    }
+
+    /// Waits for what a run begins with. Where its caller is the only one who could know of it, it lives by him until then.
+    async fn begun(&self, run: Arc<Run>, is_new: bool) -> Result<Begun, Problem> {
+        let lives_alone = is_new && run.window.is_none();
+        let mut orphan = Orphan { registry: &self.registry, run: lives_alone.then(|| run.clone()) };
         // Page 0 with more to come, or the end: a small result is told as done.
         let standing = run.changes().wait_for(|standing| !standing.executing).await.map(|standing| standing.clone());
         let standing = standing.map_err(|_| state::internal())?;
@@ -208,7 +225,8 @@ impl Runs {
 
     async fn page_of(&self, run: &Arc<Run>, n: u32) -> Result<StoredPage, Problem> {
         let want = run.mailbox.want(n, Instant::now());
-        let standing = run.changes().wait_for(|standing| standing.pages_ready > n || standing.state.is_final()).await.map(|s| s.clone());
+        let comes = |standing: &state::Standing| standing.pages_ready > n || standing.refusal(n).is_some();
+        let standing = run.changes().wait_for(comes).await.map(|s| s.clone());
         let standing = standing.map_err(|_| state::internal())?;
         if let Some(problem) = standing.refusal(n) {
             return Err(if run.mailbox.is_closed() { shelf::gone() } else { problem });

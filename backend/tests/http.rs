@@ -7,6 +7,8 @@ mod addresses;
 mod bodies;
 #[path = "http/connections.rs"]
 mod connections;
+#[path = "http/mysql.rs"]
+mod mysql;
 #[cfg(unix)]
 #[path = "http/own_files.rs"]
 mod own_files;

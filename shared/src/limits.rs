@@ -28,6 +28,9 @@ pub const PARAMETER_BYTES_MAX: usize = 512 * 1024;
 pub const READ_AHEAD_PAGES: u32 = 4;
 /// Seconds without a request after which a paused result lets go of its database session.
 pub const PARKED_SECONDS_MAX: u64 = 60;
+/// Milliseconds for which the answer with a small result waits to know whether its statement has another: few procedures pause between
+/// two results, and the answer to one that does not is then as certain as that to any other statement.
+pub const FURTHER_WAIT_MILLIS: u64 = 100;
 /// Seconds a run lives after the event stream of its window ended.
 pub const LEASE_SECONDS: u64 = 30;
 /// Seconds a run of no window (a script's) lives after its last request.

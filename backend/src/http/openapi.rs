@@ -41,6 +41,7 @@ impl Modify for Bearer {
         runs::close,
         runs::cancel,
         runs::cancel_by_token,
+        runs::next,
         runs::read_to_end,
         pages::page,
         pages::cell,

@@ -62,12 +62,11 @@ pub async fn pace(State(app): State<App>, request: Request, next: Next) -> Respo
 }
 
 fn kind(path: &str) -> Kind {
-    // A console's statements follow each other as fast as the database answers: a script of a thousand is no flood.
-    if path == "/api/v1/runs" {
-        return Kind::Page;
-    }
-    let is_page = path.starts_with("/api/v1/runs/") && (path.contains("/pages/") || path.contains("/cells/"));
-    if is_page { Kind::Page } else { Kind::Other }
+    let of_run = path.strip_prefix("/api/v1/runs/").unwrap_or_default();
+    // A console's statements and their results follow each other as fast as the database answers: a script of a thousand is no flood.
+    let is_result = path == "/api/v1/runs" || of_run.ends_with("/next");
+    let is_page = of_run.contains("/pages/") || of_run.contains("/cells/");
+    if is_result || is_page { Kind::Page } else { Kind::Other }
 }
 
 /// The layer around one route that asks whether its action is allowed.
@@ -120,6 +119,16 @@ mod tests {
             (Method::GET, "/api", false),
         ] {
             assert_eq!(is_public(&method, path), expected, "{method} {path}");
+        }
+    }
+
+    #[test]
+    fn results_pages_and_cells_have_a_pace_of_their_own() {
+        for path in ["/api/v1/runs", "/api/v1/runs/1/next", "/api/v1/runs/1/pages/7", "/api/v1/runs/1/cells/7/0"] {
+            assert_eq!(kind(path), Kind::Page, "{path}");
+        }
+        for path in ["/api/v1/runs/1", "/api/v1/runs/1/cancel", "/api/v1/connections/next", "/"] {
+            assert_eq!(kind(path), Kind::Other, "{path}");
         }
     }
 

@@ -1,12 +1,13 @@
 //! The one task that drives a database session for a run: start, read on as asked, let go.
 //!
 //! Invariant: nothing else polls the session's futures; the standing turns final once, after everything that was read is kept.
-//! Start at [`Actor::work`].
+//! Start at [`Actor::work`]; what lies behind a result's last row is in `further`.
 
 use super::RunsConfig;
 use super::drive::{Driven, Patience, Reach, drive};
 use super::mailbox::Order;
 use super::paginate::{FIRST_BYTES, Paginator};
+use super::registry::Registry;
 use super::run::Run;
 use super::seat::{Health, Seat, Seats, alive};
 use super::shelf::{CutCell, write_problem};
@@ -19,7 +20,7 @@ use shared::limits::{COLUMNS_MAX, FETCH_BYTES_MAX};
 use shared::page::{ORIGIN_KEY, TYPE_KEY};
 use shared::problem::{ErrorCode, Problem};
 use shared::wire::run::{ColumnInfo, Notice, RunState, TransactionState};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use tokio::time::{Instant, sleep_until};
 
 pub(super) struct Actor {
@@ -33,10 +34,18 @@ pub(super) struct Actor {
 }
 
 /// How the work at the database ended.
-struct Outcome {
-    ending: Ending,
-    health: Health,
-    in_transaction: bool,
+pub(super) struct Outcome {
+    pub ending: Ending,
+    pub health: Health,
+    pub in_transaction: bool,
+}
+
+/// Where a result led.
+pub(super) enum Came {
+    /// To the end of the statement.
+    ToEnd(Outcome),
+    /// To the statement's next result, which this run is to have; how this one ended.
+    ToNext(Arc<Run>, Started, Ending),
 }
 
 /// What a statement left of a transaction.
@@ -45,14 +54,17 @@ fn transaction_after(outcome: &Outcome, seat: &Seat) -> TransactionState {
 }
 
 /// A run with its session, from the statement's answer on.
-struct Reading<'a> {
-    run: &'a Arc<Run>,
-    config: &'a RunsConfig,
-    seat: Seat,
-    reach: Reach,
-    pages: Paginator,
+pub(super) struct Reading {
+    pub run: Arc<Run>,
+    pub config: Arc<RunsConfig>,
+    pub registry: Weak<Registry>,
+    pub seat: Seat,
+    pub reach: Reach,
+    pub pages: Paginator,
     /// The engine has more rows.
-    more: bool,
+    pub more: bool,
+    /// When the reader had the last word.
+    pub ready_at: Instant,
 }
 
 /// A statement that did not end well.
@@ -63,12 +75,14 @@ struct Unended {
 }
 
 /// What reading one page came to.
-enum Step {
+pub(super) enum Step {
     More,
     Last,
     Stopped(Outcome),
-    /// The rest is not wanted or cannot be kept; the session still holds the statement.
+    /// The rest is not wanted; the session still holds the statement.
     GiveUp(Ending),
+    /// The rest cannot be kept.
+    NoRoom(Ending),
 }
 
 impl Actor {
@@ -99,7 +113,7 @@ impl Actor {
     }
 
     /// Sends the statement; once more in a new session where the old one had died before.
-    async fn execute(&self, mut seat: Seat) -> Result<(Reading<'_>, Started), Option<(Seat, Outcome)>> {
+    async fn execute(&self, mut seat: Seat) -> Result<(Reading, Started), Option<(Seat, Outcome)>> {
         let mut replaced = false;
         loop {
             if seat.replaced {
@@ -127,8 +141,9 @@ impl Actor {
                         // A result may wait for its reader for long: until its end it is in what was open when it began.
                         self.run.update(|standing| standing.transaction = TransactionState::Open);
                     }
-                    let (run, config) = (&self.run, self.config.as_ref());
-                    return Ok((Reading { run, config, seat, reach, pages, more: started.schema.is_some() }, started));
+                    let (run, config, registry) = (self.run.clone(), self.config.clone(), self.seats.registry.clone());
+                    let (more, ready_at) = (started.schema.is_some(), Instant::now());
+                    return Ok((Reading { run, config, registry, seat, reach, pages, more, ready_at }, started));
                 }
                 Some(Err(error)) if error.fate == Fate::NotSent && may_replace => {
                     replaced = true;
@@ -152,13 +167,14 @@ impl Actor {
     }
 }
 
-impl Reading<'_> {
-    async fn read(mut self, started: Started) {
-        let outcome = match started.schema {
-            None => self.finish().await,
+impl Reading {
+    /// From a result's columns to its end, and on to the next or the end of the statement.
+    pub async fn read(mut self, started: Started) {
+        let came = match started.schema {
+            None => self.reach_end(Ending::done()).await,
             Some(schema) if schema.fields().len() > COLUMNS_MAX => {
                 let message = format!("The result has {} columns, more than the {COLUMNS_MAX} of a result", schema.fields().len());
-                self.give_up(Ending::rejected(Problem::new(ErrorCode::TooLarge, message))).await
+                Came::ToEnd(self.give_up(Ending::rejected(Problem::new(ErrorCode::TooLarge, message))).await)
             }
             Some(schema) => {
                 let columns = Arc::new(columns(&schema));
@@ -166,19 +182,24 @@ impl Reading<'_> {
                 self.read_pages().await
             }
         };
-        let outcome = without_own_begin(self.run, self.config, &mut self.seat, outcome).await;
+        let outcome = match came {
+            Came::ToEnd(outcome) => outcome,
+            Came::ToNext(next, started, ending) => return self.hand_over(next, started, ending),
+        };
+        let outcome = without_own_begin(&self.run, &self.config, &mut self.seat, outcome).await;
         let transaction = transaction_after(&outcome, &self.seat);
-        end(self.run, outcome.ending, Some(transaction));
+        end(&self.run, outcome.ending, Some(transaction));
         self.seat.leave(outcome.health, outcome.in_transaction).await;
     }
 
-    async fn read_pages(&mut self) -> Outcome {
+    async fn read_pages(&mut self) -> Came {
         let mut step = self.read_page().await;
         loop {
             match step {
-                Step::Last => return self.finish().await,
-                Step::Stopped(outcome) => return outcome,
-                Step::GiveUp(ending) => return self.give_up(ending).await,
+                Step::Last => return self.reach_end(Ending::done()).await,
+                Step::Stopped(outcome) => return Came::ToEnd(outcome),
+                Step::NoRoom(ending) if self.run.mailbox.is_next_asked() => return self.skip_rest(ending).await,
+                Step::GiveUp(ending) | Step::NoRoom(ending) => return Came::ToEnd(self.give_up(ending).await),
                 Step::More => {}
             }
             let ready = self.run.standing().pages_ready;
@@ -194,21 +215,25 @@ impl Reading<'_> {
                     self.read_page().await
                 }
                 Order::Wait { asked_at } => self.park(asked_at).await,
+                // Behind the last row only.
+                Order::Next(_) => Step::GiveUp(Ending::partial(internal())),
             };
         }
     }
 
     /// Waits for a wish; gives up where none comes for too long.
-    async fn park(&mut self, asked_at: Instant) -> Step {
+    pub(super) async fn park(&mut self, asked_at: Instant) -> Step {
         if self.run.standing().state != RunState::Paused {
             self.run.update(|standing| standing.pause(Instant::now()));
         }
+        // Nobody can ask for what is not there: the time counts from when it was.
+        let since = |asked_at: Instant| asked_at.max(self.ready_at) + self.config.parked;
         tokio::select! {
             biased;
             () = self.run.mailbox.bell() => Step::More,
-            () = sleep_until(asked_at + self.config.parked) => {
+            () = sleep_until(since(asked_at)) => {
                 // A page that was ready may have been asked for meanwhile: that rings no bell.
-                let is_over = self.run.mailbox.asked_at() + self.config.parked <= Instant::now();
+                let is_over = since(self.run.mailbox.asked_at()) <= Instant::now();
                 if is_over { Step::GiveUp(Ending::given_up(state::GIVEN_UP_PARKED)) } else { Step::More }
             }
         }
@@ -222,9 +247,9 @@ impl Reading<'_> {
         while self.more && self.pages.missing() > 0 && !(is_first && fetched > 0) {
             let bytes = if is_first { FIRST_BYTES } else { FETCH_BYTES_MAX };
             let call = self.seat.lease.session.fetch(Bound { rows: self.pages.missing(), bytes });
-            let Driven { result, fit } = drive(call, &self.reach, self.run, self.config, Patience::UntilStopped).await;
+            let Driven { result, fit } = drive(call, &self.reach, &self.run, &self.config, Patience::UntilStopped).await;
             if fit {
-                hear(self.run, &mut self.seat);
+                hear(&self.run, &mut self.seat);
             }
             match result {
                 Some(Ok(rows)) if fit && (rows.batch.num_rows() > 0 || !rows.more) => {
@@ -249,7 +274,7 @@ impl Reading<'_> {
         match (stopped, kept) {
             (Some(outcome), Ok(())) => Step::Stopped(outcome),
             (Some(outcome), Err(ending)) => Step::Stopped(Outcome { ending, ..outcome }),
-            (None, Err(ending)) => Step::GiveUp(ending),
+            (None, Err(ending)) => Step::NoRoom(ending),
             (None, Ok(())) if self.more || self.pages.has_rows() => Step::More,
             (None, Ok(())) => Step::Last,
         }
@@ -269,16 +294,19 @@ impl Reading<'_> {
         self.run.shelf.add(bytes, cut).await.map_err(|error| Ending::partial(write_problem(&error)))?;
         let page_rows = u32::try_from(self.pages.page_rows()).unwrap_or(u32::MAX);
         let more = self.more || self.pages.has_rows();
+        let further = more && self.seat.lease.session.has_further();
+        self.ready_at = Instant::now();
         self.run.update(|standing| {
-            // A result that is all here is told when its statement has ended well.
+            // A result that is all here is told when its statement has ended well, or goes on.
             standing.executing &= !more;
+            standing.further = further;
             standing.page_came(page.rows as u64, page_rows);
         });
         Ok(())
     }
 
     /// Ends a statement that has given all its rows.
-    async fn finish(&mut self) -> Outcome {
+    pub(super) async fn finish(&mut self) -> Outcome {
         match self.end_statement(Patience::UntilStopped).await {
             Ok(outcome) => outcome,
             // Refused at the very end (a deferred constraint): the statement as a whole did not happen, whatever rows it showed.
@@ -287,7 +315,7 @@ impl Reading<'_> {
     }
 
     /// Ends a statement whose rest is not wanted.
-    async fn give_up(&mut self, ending: Ending) -> Outcome {
+    pub(super) async fn give_up(&mut self, ending: Ending) -> Outcome {
         match self.end_statement(Patience::GivingUp).await {
             Ok(outcome) => Outcome { ending: with_effect(ending, self.run.standing().rows_affected), ..outcome },
             Err(Unended { error, fit }) => {
@@ -299,9 +327,9 @@ impl Reading<'_> {
 
     async fn end_statement(&mut self, patience: Patience) -> Result<Outcome, Unended> {
         let call = self.seat.lease.session.finish();
-        let Driven { result, fit } = drive(call, &self.reach, self.run, self.config, patience).await;
+        let Driven { result, fit } = drive(call, &self.reach, &self.run, &self.config, patience).await;
         if fit {
-            hear(self.run, &mut self.seat);
+            hear(&self.run, &mut self.seat);
         }
         let finished = match result {
             Some(Ok(finished)) => finished,
@@ -336,7 +364,7 @@ async fn without_own_begin(run: &Arc<Run>, config: &RunsConfig, seat: &mut Seat,
 }
 
 /// Writes the final state.
-fn end(run: &Arc<Run>, ending: Ending, transaction: Option<TransactionState>) {
+pub(super) fn end(run: &Arc<Run>, ending: Ending, transaction: Option<TransactionState>) {
     run.update(|standing: &mut Standing| {
         if let Some(transaction) = transaction {
             standing.transaction = transaction;
@@ -345,7 +373,7 @@ fn end(run: &Arc<Run>, ending: Ending, transaction: Option<TransactionState>) {
     });
 }
 
-fn hear(run: &Arc<Run>, seat: &mut Seat) {
+pub(super) fn hear(run: &Arc<Run>, seat: &mut Seat) {
     // First what is counted with it, where the session has such a place.
     let heard = seat.lease.session.notices().map(|notices| notices.take()).unwrap_or_default();
     let heard = if heard.is_empty() { Heard::from(seat.lease.session.take_notices()) } else { heard };
@@ -356,7 +384,7 @@ fn hear(run: &Arc<Run>, seat: &mut Seat) {
 
 /// What a call that brought nothing more means for the run. Without an error it did not stop in time, or a cancel request of it is
 /// still on its way: its session cannot be used on.
-fn failed(error: Option<EngineError>, fit: bool, seat: &Seat, is_stopping: bool, has_rows: bool) -> Outcome {
+pub(super) fn failed(error: Option<EngineError>, fit: bool, seat: &Seat, is_stopping: bool, has_rows: bool) -> Outcome {
     let Some(error) = error else {
         let ending = Ending { state: stopped_state(has_rows), problem: Some(did_not_stop()) };
         return Outcome { ending, health: Health::Broken, in_transaction: false };

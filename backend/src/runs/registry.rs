@@ -12,6 +12,7 @@ use super::run::{NewRun, Run, abort, remember};
 use super::seat::Seats;
 use super::shelf::gone;
 use super::state::{Ending, GIVEN_UP_CLOSED, GIVEN_UP_CONNECTION, GIVEN_UP_FOR_NEXT, count, internal};
+use super::table::{EARLY_CANCELS, Table};
 use super::{Engines, RunsConfig};
 use crate::access::{Grant, Principal};
 use crate::engine::Target;
@@ -21,16 +22,11 @@ use crate::spool::Spool;
 use crate::spool::quota::Budgets;
 use futures_util::FutureExt;
 use shared::ids::{ConnectionId, RunId, SessionId};
-use shared::limits::{RUNS_KEPT_MAX, RUNS_REMEMBERED};
 use shared::problem::{ErrorCode, Problem};
 use shared::wire::run::{StartRun, TransactionMode};
-use std::collections::{HashMap, HashSet, VecDeque};
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
-
-/// Cancels that came before their start, remembered.
-const EARLY_CANCELS: usize = 256;
 
 pub(super) struct Registry {
     pub config: Arc<RunsConfig>,
@@ -39,33 +35,6 @@ pub(super) struct Registry {
     pub spool: Spool,
     pub windows: Arc<Windows>,
     table: Mutex<Table>,
-}
-
-#[derive(Default)]
-struct Table {
-    is_closing: bool,
-    runs: HashMap<RunId, Arc<Run>>,
-    /// Those that have something at the database, also when they are in `runs` no more.
-    active: HashMap<RunId, Arc<Run>>,
-    tokens: HashMap<(Principal, String), RunId>,
-    early_cancels: VecDeque<(Principal, String)>,
-    gone: VecDeque<(Principal, RunId)>,
-    gone_set: HashSet<(Principal, RunId)>,
-    consoles: HashMap<ConsoleKey, Console>,
-}
-
-impl Table {
-    fn remember_gone(&mut self, run: &Run) {
-        let key = (run.principal.clone(), run.id.clone());
-        if self.gone_set.insert(key.clone()) {
-            self.gone.push_back(key);
-        }
-        while self.gone.len() > RUNS_REMEMBERED {
-            if let Some(oldest) = self.gone.pop_front() {
-                self.gone_set.remove(&oldest);
-            }
-        }
-    }
 }
 
 impl Registry {
@@ -109,8 +78,32 @@ impl Registry {
         let seats = Seats { desk, ..self.seats(principal, &connection, target) };
         let actor = Actor { run: run.clone(), config: self.config.clone(), seats, sql, params, opens };
         self.watch_over(&run);
-        self.spawn(actor);
+        self.spawn(&run, actor.work());
         Ok(run)
+    }
+
+    /// The run that has the next result of a run's statement, and whether it is new: it counts as the same statement, and its actor is
+    /// the one that is at work already.
+    pub fn begin_next(self: &Arc<Self>, grant: &Grant, id: &RunId) -> Result<(Arc<Run>, bool), Problem> {
+        let before = self.find(grant, id)?;
+        let next = before.next(new_id()?, self.spool.segment());
+        {
+            let mut table = self.table();
+            if let Some(known) = before.mailbox.next_id() {
+                drop(table);
+                return Ok((self.find(grant, &known)?, false));
+            }
+            if table.is_closing || !before.mailbox.ask_next(&next, Instant::now()) {
+                return Err(before.standing().no_further());
+            }
+            let console = next.console.as_ref().and_then(|key| table.consoles.get_mut(key));
+            if let Some(console) = console.filter(|console| std::ptr::eq(console.current.as_ptr(), Arc::as_ptr(&before))) {
+                console.current = Arc::downgrade(&next);
+            }
+            table.enter(&next);
+        }
+        self.watch_over(&next);
+        Ok((next, true))
     }
 
     /// Where sessions of a principal to a target come from.
@@ -150,11 +143,8 @@ impl Registry {
                 table.early_cancels.remove(at);
                 run.mailbox.cancel();
             }
-            table.tokens.insert(key, run.id.clone());
         }
-        make_room(table, run);
-        table.active.insert(run.id.clone(), run.clone());
-        table.runs.insert(run.id.clone(), run.clone());
+        table.enter(run);
         Ok(desk)
     }
 
@@ -180,13 +170,13 @@ impl Registry {
         }
     }
 
-    fn spawn(self: &Arc<Self>, actor: Actor) {
-        let (registry, run) = (Arc::downgrade(self), actor.run.clone());
-        let guarded = run.clone();
+    /// The task of a run.
+    pub fn spawn(self: &Arc<Self>, run: &Arc<Run>, work: impl Future<Output = ()> + Send + 'static) {
+        let (registry, guarded) = (Arc::downgrade(self), run.clone());
         let task = tokio::spawn(async move {
             let run = guarded;
             // A panic in an engine, or here, ends this run only; unwinding has closed its session.
-            if AssertUnwindSafe(actor.work()).catch_unwind().await.is_err() {
+            if AssertUnwindSafe(work).catch_unwind().await.is_err() {
                 tracing::error!(run = %run.id, "a run failed");
                 run.update(|standing| {
                     let ending = if standing.pages_ready > 0 { Ending::partial(internal()) } else { Ending::unknown(internal()) };
@@ -194,8 +184,14 @@ impl Registry {
                 });
             }
             run.set_ended();
+            let in_vain = run.mailbox.shut();
+            if let Some(next) = &in_vain {
+                let (problem, transaction) = (run.standing().no_further(), run.standing().transaction);
+                next.refuse(problem, transaction);
+            }
             if let Some(registry) = registry.upgrade() {
                 registry.has_ended(&run);
+                in_vain.iter().for_each(|next| registry.has_ended(next));
             }
         });
         remember(&run.actor, task.abort_handle());
@@ -243,7 +239,7 @@ impl Registry {
             run.touch();
             return Ok(run.clone());
         }
-        if table.gone_set.contains(&(grant.principal().clone(), id.clone())) {
+        if table.is_gone(grant.principal(), id) {
             return Err(gone());
         }
         Err(Problem::new(ErrorCode::NotFound, "There is no run of this id"))
@@ -269,7 +265,7 @@ impl Registry {
     pub fn drop_run(&self, run: &Arc<Run>) {
         {
             let mut table = self.table();
-            forget(&mut table, run);
+            table.forget(run);
         }
         run.mailbox.close();
         if run.has_ended() {
@@ -438,7 +434,7 @@ fn make_way(current: &Arc<Run>) -> Result<(), Problem> {
     if standing.state.is_final() || current.mailbox.is_stopping() {
         return Ok(());
     }
-    if standing.executing || current.mailbox.is_to_end() {
+    if standing.is_working() || (current.mailbox.is_to_end() && !standing.all_here) {
         let mut problem = too_many("This console is still running a statement".to_owned());
         problem.hint = Some("Cancel it first, or use another console".to_owned());
         return Err(problem);
@@ -451,40 +447,12 @@ fn make_way(current: &Arc<Run>) -> Result<(), Problem> {
 fn let_go(run: &Arc<Run>, reason: &'static str) {
     let is_working = {
         let standing = run.standing();
-        !standing.state.is_final() && (standing.executing || standing.reading_to_end)
+        standing.is_working() || (standing.reading_to_end && !standing.state.is_final())
     };
     if is_working {
         run.mailbox.cancel();
     } else {
         run.mailbox.give_up(reason);
-    }
-}
-
-/// The oldest finished run of a principal makes room for the newest.
-fn make_room(table: &mut Table, run: &Run) {
-    let own = |other: &&Arc<Run>| other.principal == run.principal;
-    if table.runs.values().filter(own).count() < RUNS_KEPT_MAX {
-        return;
-    }
-    // Those without rows first: a long script of changes does not push out results that are being looked at.
-    let order = |other: &&Arc<Run>| (other.standing().pages_ready > 0, other.used_at());
-    let oldest = table.runs.values().filter(own).filter(|other| other.has_ended()).min_by_key(order).cloned();
-    if let Some(oldest) = oldest {
-        forget(table, &oldest);
-        abort(&oldest.expiry);
-        oldest.shelf.clear();
-    }
-}
-
-fn forget(table: &mut Table, run: &Run) {
-    if table.runs.remove(&run.id).is_some() {
-        table.remember_gone(run);
-    }
-    if let Some(token) = &run.token {
-        let key = (run.principal.clone(), token.clone());
-        if table.tokens.get(&key) == Some(&run.id) {
-            table.tokens.remove(&key);
-        }
     }
 }
 

@@ -6,11 +6,12 @@ use super::console::ConsoleKey;
 use super::lease::{WindowKey, Windows};
 use super::mailbox::Mailbox;
 use super::shelf::Shelf;
-use super::state::Standing;
+use super::state::{Ending, Standing};
 use crate::access::Principal;
 use crate::spool::Segment;
 use shared::ids::{ConnectionId, RunId};
-use shared::wire::run::RunStatus;
+use shared::problem::Problem;
+use shared::wire::run::{RunStatus, TransactionState};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
@@ -23,6 +24,8 @@ pub(super) struct Run {
     pub window: Option<WindowKey>,
     pub token: Option<String>,
     pub console: Option<ConsoleKey>,
+    /// Rows of a page, as they were asked for.
+    pub page_rows: u32,
     pub mailbox: Mailbox,
     pub shelf: Shelf,
     standing: watch::Sender<Standing>,
@@ -46,6 +49,24 @@ pub(super) struct NewRun {
 
 impl Run {
     pub fn new(new: NewRun, segment: Segment, windows: Arc<Windows>) -> Arc<Self> {
+        Self::with(new, Mailbox::new(Instant::now()), segment, windows)
+    }
+
+    /// A run for the next result of this one's statement: of the same caller, in the same place.
+    pub fn next(&self, id: RunId, segment: Segment) -> Arc<Self> {
+        let new = NewRun {
+            id,
+            principal: self.principal.clone(),
+            connection: self.connection.clone(),
+            window: self.window.clone(),
+            token: self.token.clone(),
+            console: self.console.clone(),
+            page_rows: self.page_rows,
+        };
+        Self::with(new, self.mailbox.of_next(Instant::now()), segment, self.windows.clone())
+    }
+
+    fn with(new: NewRun, mailbox: Mailbox, segment: Segment, windows: Arc<Windows>) -> Arc<Self> {
         let now = Instant::now();
         let NewRun { id, principal, connection, window, token, console, page_rows } = new;
         Arc::new(Self {
@@ -55,7 +76,8 @@ impl Run {
             window,
             token,
             console,
-            mailbox: Mailbox::new(now),
+            page_rows,
+            mailbox,
             shelf: Shelf::new(segment),
             standing: watch::Sender::new(Standing::new(page_rows, now)),
             windows,
@@ -69,6 +91,15 @@ impl Run {
     pub fn update(self: &Arc<Self>, change: impl FnOnce(&mut Standing)) {
         self.standing.send_modify(change);
         self.windows.changed(self);
+    }
+
+    /// There was no result for this run: only who asked for it is told, as it was of no use to anybody.
+    pub fn refuse(&self, problem: Problem, transaction: TransactionState) {
+        self.standing.send_modify(|standing| {
+            standing.transaction = transaction;
+            standing.end(Ending::rejected(problem), Instant::now());
+            standing.ended = true;
+        });
     }
 
     /// The session is given back: those who wait for it go on.

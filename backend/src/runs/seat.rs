@@ -123,6 +123,11 @@ impl Seat {
         self.opens || self.desk.as_ref().is_some_and(|desk| desk.in_transaction)
     }
 
+    /// The statement has given something: a transaction that was opened for it is the console's own from now on.
+    pub fn keep_transaction(&mut self) {
+        self.opens = false;
+    }
+
     /// Gives the session back to where it came from, or closes it.
     pub async fn leave(self, health: Health, in_transaction: bool) {
         let Self { lease, desk, .. } = self;

@@ -41,6 +41,12 @@ pub(super) struct Standing {
     left_off: u64,
     pub problem: Option<Problem>,
     pub reading_to_end: bool,
+    /// Every row of the result is here, whatever comes of the rest of the statement.
+    pub all_here: bool,
+    /// The statement works on behind this result.
+    pub goes_on: bool,
+    /// Another result of the statement follows, or may.
+    pub further: bool,
     /// What the session has open: before the statement, and once it has ended after it.
     pub transaction: TransactionState,
     worked: Duration,
@@ -65,6 +71,9 @@ impl Standing {
             left_off: 0,
             problem: None,
             reading_to_end: false,
+            all_here: false,
+            goes_on: false,
+            further: false,
             transaction: TransactionState::None,
             worked: Duration::ZERO,
             working_since: Some(now),
@@ -88,6 +97,28 @@ impl Standing {
         }
     }
 
+    /// The last row was read (every one, where the result is whole), and the statement is not at its end.
+    pub fn go_on(&mut self, whole: bool) {
+        if whole && self.pages_ready > 0 {
+            self.total_rows = Some(self.rows_ready);
+        }
+        self.all_here = whole;
+        (self.executing, self.reading_to_end) = (false, false);
+        (self.goes_on, self.further) = (true, true);
+    }
+
+    /// The statement's next result waits to be asked for.
+    pub fn wait(&mut self, whole: bool, now: Instant) {
+        self.go_on(whole);
+        self.goes_on = false;
+        self.pause(now);
+    }
+
+    /// The database works, or is taken to: a session in this state is not given up for the next statement.
+    pub fn is_working(&self) -> bool {
+        !self.state.is_final() && (self.executing || self.goes_on)
+    }
+
     /// The last change.
     pub fn end(&mut self, ending: Ending, now: Instant) {
         if self.state.is_final() {
@@ -98,6 +129,9 @@ impl Standing {
         if ending.state == RunState::Done && self.pages_ready > 0 {
             self.total_rows = Some(self.rows_ready);
         }
+        self.goes_on = false;
+        // Why nothing came behind a whole result, who asks for that is told.
+        self.further &= self.all_here && ending.state != RunState::Done;
         let is_refusal = matches!(self.state, RunState::Rejected | RunState::Unknown);
         self.failed_at_start = self.executing && (is_refusal || (self.pages_ready == 0 && self.state != RunState::Done));
         self.executing = false;
@@ -157,6 +191,7 @@ impl Standing {
             elapsed_ms: (self.worked + running).as_secs_f64() * 1e3,
             problem: self.problem.clone(),
             reading_to_end: self.reading_to_end,
+            further: self.further,
             transaction: self.transaction,
             token: None,
         }
@@ -174,15 +209,17 @@ impl Standing {
 
     /// Why page `n` will not come, once that is certain.
     pub fn refusal(&self, n: u32) -> Option<Problem> {
-        if n < self.pages_ready || !self.state.is_final() {
+        if n < self.pages_ready || !(self.state.is_final() || self.all_here) {
             return None;
         }
         let cause = self.problem.as_ref();
+        let past_the_end = || {
+            let pages = count(self.pages_ready.into(), "page", "pages");
+            Problem::new(ErrorCode::PastTheEnd, format!("There is no page {n}: the result has {pages}"))
+        };
         Some(match self.state {
-            RunState::Done | RunState::Running | RunState::Paused => Problem::new(
-                ErrorCode::PastTheEnd,
-                format!("There is no page {n}: the result has {}", count(self.pages_ready.into(), "page", "pages")),
-            ),
+            _ if self.all_here => past_the_end(),
+            RunState::Done | RunState::Running | RunState::Paused => past_the_end(),
             RunState::Cancelled => cause.map_or_else(cancelled, as_cancelled),
             RunState::Rejected | RunState::Unknown => cause.cloned().unwrap_or_else(internal),
             RunState::Partial => match cause {
@@ -191,6 +228,17 @@ impl Standing {
                 None => Problem::new(ErrorCode::Partial, "The rest of the result will not come"),
             },
         })
+    }
+}
+
+impl Standing {
+    /// Why the statement has no further result behind this one, once that is certain.
+    pub fn no_further(&self) -> Problem {
+        match (self.state, &self.problem) {
+            (RunState::Cancelled, cause) => cause.as_ref().map_or_else(cancelled, as_cancelled),
+            (RunState::Partial | RunState::Rejected | RunState::Unknown, Some(problem)) => problem.clone(),
+            _ => Problem::new(ErrorCode::PastTheEnd, "The statement has no further result"),
+        }
     }
 }
 

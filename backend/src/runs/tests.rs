@@ -4,6 +4,7 @@ mod cancelling;
 mod consoles;
 mod fake;
 mod faults;
+mod further;
 mod leases;
 mod random;
 mod reading;

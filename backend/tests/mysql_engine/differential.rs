@@ -1,8 +1,8 @@
 //! The same statements through the server's own client and through Sheaf: every cell and every count of rows compared.
 
-use crate::setting::{connect, run, target};
+use crate::setting::{PAGE, connect, target};
 use arrow_array::{Array, RecordBatch};
-use backend::engine::Session;
+use backend::engine::{EngineError, Finished, Session, Started};
 use testing::mariadb::mariadb;
 
 /// What is made before, in a database of each side's own.
@@ -13,6 +13,11 @@ CREATE TABLE other (n INT);
 DELIMITER //
 CREATE PROCEDURE one(IN a INT) BEGIN SELECT n, v FROM t WHERE n <= a ORDER BY n; END//
 CREATE PROCEDURE none(IN a INT) BEGIN UPDATE t SET v = v WHERE n = a; END//
+CREATE PROCEDURE several() BEGIN SELECT n, v FROM t ORDER BY n; SELECT n AS empty FROM t WHERE n > 99;
+  INSERT INTO other VALUES (71), (72), (73); WITH RECURSIVE c AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM c WHERE i < 5000) SELECT i, MD5(i) FROM c; END//
+CREATE PROCEDURE several_changed() BEGIN SELECT 1; SELECT 2; UPDATE other SET n = n + 1 WHERE n > 70; END//
+CREATE PROCEDURE several_failed() BEGIN SELECT 'one'; SELECT 2 AS two, NULL AS nothing; SELECT * FROM missing; SELECT 'never'; END//
+CREATE PROCEDURE looped(IN a INT) BEGIN WHILE a > 0 DO SELECT a, a % 3 FROM t WHERE n <= a % 3; SET a = a - 1; END WHILE; END//
 CREATE PROCEDURE change_two() BEGIN INSERT INTO other VALUES (1), (2); UPDATE other SET n = n + 10; END//
 CREATE FUNCTION f(a INT) RETURNS INT DETERMINISTIC RETURN a * 2//
 DELIMITER ;
@@ -52,6 +57,14 @@ const STATEMENTS: &[&str] = &[
     "CALL one(2)",
     "CALL none(1)",
     "CALL change_two()",
+    "SET max_recursive_iterations = 10000",
+    "CALL several()",
+    "CALL several_changed()",
+    "CALL several_failed()",
+    "CALL looped(9)",
+    "BEGIN NOT ATOMIC SELECT 'first'; SELECT n FROM t ORDER BY n; END",
+    "PREPARE c FROM 'CALL several()'",
+    "EXECUTE c",
     "SELECT f(21), @nothing, @set := 5",
     "SELECT @set",
     "SELECT 'a', n INTO @x, @y FROM t WHERE n = 4",
@@ -101,12 +114,12 @@ const STATEMENTS: &[&str] = &[
 /// What became of a statement.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Told {
-    /// Cells of the first result; `None` for NULL.
-    rows: Vec<Vec<Option<String>>>,
-    /// How many rows the first result has; `None` where there is none.
-    in_set: Option<usize>,
-    /// Rows that were changed.
-    affected: u64,
+    /// Cells of each result; `None` for NULL.
+    results: Vec<Vec<Vec<Option<String>>>>,
+    /// How many rows each result has.
+    in_set: Vec<usize>,
+    /// Rows that were changed, where the client tells it; of rows alone it does not.
+    affected: Option<u64>,
     failed: bool,
 }
 
@@ -119,24 +132,30 @@ fn printed(statements: &[String]) -> Vec<Told> {
     let parts: Vec<&str> = output.split("--------------\n").skip(1).collect();
     let echoed: Vec<&str> = parts.chunks(2).map(|pair| pair[0].trim()).collect();
     assert_eq!(echoed, statements.iter().map(String::as_str).collect::<Vec<_>>());
-    let told: Vec<Told> = parts.chunks(2).map(|pair| client_told(pair[1])).collect();
+    let told: Vec<Told> = parts.chunks(2).map(|pair| client_told(pair[0], pair[1])).collect();
     told
 }
 
-fn client_told(output: &str) -> Told {
-    let number = |before: &str, after: &str| {
-        let line = output.lines().find(|line| line.starts_with(before) && line.contains(after))?;
-        line.strip_prefix(before)?.split(' ').next()?.parse().ok()
-    };
-    let first = output.split("</resultset>").next().unwrap_or_default();
-    let rows = first.split("<row>").skip(1).map(|row| row.split("<field ").skip(1).map(field).collect()).collect();
-    let in_set = if output.contains("Empty set") { Some(0) } else { number("", "in set").and_then(|count| usize::try_from(count).ok()) };
-    Told {
-        rows,
-        in_set,
-        affected: number("Query OK, ", "affected").unwrap_or_default(),
-        failed: output.trim().is_empty() || output.trim() == "Bye",
+fn client_told(statement: &str, output: &str) -> Told {
+    let mut told = Told::default();
+    let mut cells = String::new();
+    for line in output.lines() {
+        let counted = line.split_once(" in set").and_then(|(before, _)| before.split(' ').next()?.parse().ok());
+        if let Some(count) = counted.or_else(|| line.starts_with("Empty set").then_some(0)) {
+            let row = |row: &str| row.split("<field ").skip(1).map(field).collect();
+            told.results.push(cells.split("<row>").skip(1).map(row).collect());
+            told.in_set.push(count);
+            cells.clear();
+        } else if let Some(rest) = line.strip_prefix("Query OK, ") {
+            told.affected = Some(rest.split(' ').next().unwrap().parse().unwrap());
+        } else {
+            cells.push_str(line);
+            cells.push('\n');
+        }
     }
+    // What a CALL ends with is told behind its results.
+    told.failed = told.affected.is_none() && (told.results.is_empty() || statement.starts_with("CALL"));
+    told
 }
 
 fn field(text: &str) -> Option<String> {
@@ -149,20 +168,35 @@ fn field(text: &str) -> Option<String> {
 }
 
 async fn shown(session: &mut dyn Session, statement: &str) -> Told {
-    let Ok((batch, finished)) = run(session, statement).await else { return Told { failed: true, ..Told::default() } };
-    let cell = |batch: &RecordBatch, row, column| match batch.column(column).is_null(row) {
-        true => None,
-        false => Some(crate::setting::cell(batch, row, column)),
-    };
-    let rows = |batch: &RecordBatch| {
-        (0..batch.num_rows()).map(|row| (0..batch.num_columns()).map(|column| cell(batch, row, column)).collect()).collect()
-    };
-    Told {
-        rows: batch.as_ref().map(rows).unwrap_or_default(),
-        in_set: batch.as_ref().map(RecordBatch::num_rows),
-        affected: finished.rows_affected.unwrap_or_default(),
-        failed: false,
+    let mut told = Told::default();
+    match tell(session, statement, &mut told).await {
+        Ok(finished) => told.affected = Some(finished.rows_affected.unwrap_or_default()),
+        Err(_) => told.failed = true,
     }
+    told
+}
+
+/// A statement to its end, all its results.
+async fn tell(session: &mut dyn Session, statement: &str, told: &mut Told) -> Result<Finished, EngineError> {
+    let mut started = Some(session.execute(statement, PAGE).await?);
+    while let Some(Started { schema: Some(_) }) = started {
+        let mut rows = Vec::new();
+        let mut more = true;
+        while more {
+            let fetched = session.fetch(PAGE).await?;
+            rows.extend((0..fetched.batch.num_rows()).map(|row| cells(&fetched.batch, row)));
+            more = fetched.more;
+        }
+        told.in_set.push(rows.len());
+        told.results.push(rows);
+        started = session.next_result().await?;
+    }
+    session.finish().await
+}
+
+fn cells(batch: &RecordBatch, row: usize) -> Vec<Option<String>> {
+    let cell = |column: usize| (!batch.column(column).is_null(row)).then(|| crate::setting::cell(batch, row, column));
+    (0..batch.num_columns()).map(cell).collect()
 }
 
 #[tokio::test]
@@ -184,11 +218,10 @@ async fn every_statement_is_what_the_servers_own_client_makes_of_it() {
     let (mut wrong, mut cells) = (Vec::new(), 0);
     for (statement, theirs) in statements.iter().zip(theirs) {
         let mut ours = shown(session.as_mut(), statement).await;
-        if theirs.in_set.is_some() && theirs.affected == 0 {
-            // Of a result the client counts the rows it shows.
-            ours.affected = 0;
+        if theirs.affected.is_none() {
+            ours.affected = None;
         }
-        cells += ours.rows.iter().map(Vec::len).sum::<usize>();
+        cells += ours.results.iter().flatten().map(Vec::len).sum::<usize>();
         if ours != theirs {
             wrong.push(format!("{statement}\n  client {theirs:?}\n  sheaf  {ours:?}"));
         }

@@ -1,7 +1,7 @@
 //! What becomes of every kind of statement: as the server's own client has it, the text untouched.
 
-use crate::setting::{PAGE, connect, rows, run, session, target, value};
-use backend::engine::Fate;
+use crate::setting::{PAGE, connect, rows, run, session, target, texts, value};
+use backend::engine::{Fate, Started};
 use testing::mariadb::mariadb;
 
 #[tokio::test]
@@ -87,15 +87,31 @@ async fn s23_a_locking_clause_stays_the_last_word_and_locks_every_row() {
 }
 
 #[tokio::test]
-async fn a_call_with_several_results_gives_the_first_and_says_so() {
+async fn a_call_with_several_results_gives_each_and_runs_to_its_end_without_a_reader() {
     let mut session = session().await;
-    let body = "CREATE OR REPLACE PROCEDURE several() BEGIN SELECT 1 AS a; SELECT 2 AS b; CREATE OR REPLACE TABLE several_done (n INT); INSERT INTO several_done VALUES (1),(2); SELECT 3; END";
+    let body = "CREATE OR REPLACE PROCEDURE several() BEGIN SELECT 1 AS a; SELECT 2 AS b, 'x' AS c; CREATE OR REPLACE TABLE several_done (n INT); INSERT INTO several_done VALUES (1),(2); SELECT 3 AS d; END";
     run(session.as_mut(), body).await.unwrap();
     session.take_notices();
-    assert_eq!(rows(session.as_mut(), "CALL several()").await, [["1"]]);
-    let notices = session.take_notices();
-    assert!(notices.iter().any(|notice| notice.message.contains("3 results")), "{notices:?}");
+    let mut started = Some(session.execute("CALL several()", PAGE).await.unwrap());
+    let mut seen = Vec::new();
+    while let Some(Started { schema: Some(schema) }) = started {
+        let names: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
+        seen.push((names.join(","), texts(&session.fetch(PAGE).await.unwrap().batch).concat().join(",")));
+        assert!(session.has_further());
+        started = session.next_result().await.unwrap();
+    }
+    assert!(!session.has_further());
+    session.finish().await.unwrap();
+    assert_eq!(seen, [("a", "1"), ("b,c", "2,x"), ("d", "3")].map(|(names, cells)| (names.to_owned(), cells.to_owned())));
+    run(session.as_mut(), "DROP TABLE several_done").await.unwrap();
+
+    assert_eq!(rows(session.as_mut(), "CALL several()").await, [["1"]], "the others are not wanted");
     assert_eq!(value(session.as_mut(), "SELECT COUNT(*) FROM several_done").await, "2", "it ran to its end");
+    session.execute("CALL several()", PAGE).await.unwrap();
+    session.fetch(PAGE).await.unwrap();
+    session.next_result().await.unwrap().unwrap();
+    session.finish().await.unwrap();
+    assert_eq!(value(session.as_mut(), "SELECT 'clean'").await, "clean", "given up in the second");
     run(session.as_mut(), "CREATE OR REPLACE PROCEDURE silent() BEGIN DO 1; END").await.unwrap();
     assert!(run(session.as_mut(), "CALL silent()").await.unwrap().0.is_none());
 }

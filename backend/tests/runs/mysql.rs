@@ -2,7 +2,9 @@
 
 use super::{House, cell, house, read};
 use backend::engine::Target;
+use backend::runs::Begun;
 use serde_json::json;
+use shared::problem::{ErrorCode, Problem};
 use shared::sql::splitter::split;
 use shared::wire::connection::{ConnectionFields, EngineKind};
 use shared::wire::run::RunState;
@@ -57,5 +59,125 @@ async fn values_are_bound_and_pages_read_on() {
     assert_eq!(cell(&last, 999, 0), "5000");
     let refused = house.run_with("SELECT ?", json!([1, 2]), Some("k")).await.unwrap_err();
     assert_eq!(refused.message, "The statement waits for 1 value, and 2 were given");
+    house.runs.shut_down().await;
+}
+
+/// In a console that has them.
+const PROCEDURES: &str = "DELIMITER //
+CREATE OR REPLACE TABLE kept (n INT)//
+CREATE OR REPLACE PROCEDURE three(IN a INT) BEGIN
+  SELECT a AS n, 'first' AS t; SELECT 1 AS nothing FROM DUAL WHERE FALSE; INSERT INTO kept VALUES (a), (a + 1);
+  SELECT seq, MD5(seq) AS hash FROM seq_1_to_5000; END//
+CREATE OR REPLACE PROCEDURE wrong() BEGIN SELECT 1; SELECT 2; SELECT nme FROM kept; SELECT 'never'; END//
+CREATE OR REPLACE PROCEDURE waits() BEGIN SELECT 1; SELECT SLEEP(600); SELECT 'never'; END//
+CREATE OR REPLACE PROCEDURE large() BEGIN SELECT REPEAT('x', 500) AS x FROM seq_1_to_5000; SELECT seq, REPEAT('y', 500) AS y FROM seq_1_to_1000000; SELECT 'end'; END//
+DELIMITER ;
+SET @mark = 7";
+
+async fn with_procedures() -> House {
+    let house = at(mariadb().port);
+    script(&house, PROCEDURES).await;
+    house
+}
+
+async fn next(house: &House, begun: &Begun) -> Result<Begun, Problem> {
+    house.runs.next(&house.grant, &begun.status.id).await
+}
+
+/// The console goes on in the same session, and hears nothing of what was before.
+async fn expect_clean(house: &House) {
+    let begun = house.run("SELECT @mark", Some("k")).await.unwrap();
+    assert_eq!((cell(begun.page0.as_ref().unwrap(), 0, 0), begun.status.state), ("7".to_owned(), RunState::Done));
+    assert_eq!(house.runs.census().active, 0);
+}
+
+#[tokio::test]
+async fn every_result_of_a_call_is_shown_also_of_a_bound_one() {
+    let house = with_procedures().await;
+    for bound in [false, true] {
+        house.run("TRUNCATE kept", Some("k")).await.unwrap();
+        let one = match bound {
+            false => house.run("CALL three(21)", Some("k")).await.unwrap(),
+            true => house.run_with("CALL three(?)", json!([21]), Some("k")).await.unwrap(),
+        };
+        assert_eq!((cell(one.page0.as_ref().unwrap(), 0, 0), one.status.further), ("21".to_owned(), true));
+        let two = next(&house, &one).await.unwrap();
+        assert_eq!((two.status.total_rows, two.status.columns[0].name.as_str()), (Some(0), "nothing"));
+        let three = next(&house, &two).await.unwrap();
+        assert_eq!((three.status.state, three.status.rows_ready, three.status.further), (RunState::Paused, 1_000, true));
+        assert_eq!(next(&house, &three).await.unwrap_err().code, ErrorCode::PastTheEnd);
+        let end = house.runs.status(&house.grant, &three.status.id).unwrap();
+        assert_eq!((end.state, end.total_rows, end.rows_affected, end.further), (RunState::Done, Some(5_000), Some(2), false));
+        assert_eq!(cell(&house.page(&three.status.id, 4).await.unwrap(), 999, 1), "a35fe7f7fe8217b4369a0af4244d1fca");
+        let kept = house.run("SELECT COUNT(*) FROM kept", Some("k")).await.unwrap();
+        assert_eq!(cell(&kept.page0.unwrap(), 0, 0), "2", "it ran once");
+        expect_clean(&house).await;
+    }
+    house.runs.shut_down().await;
+}
+
+#[tokio::test]
+async fn an_error_in_a_later_result_is_told_there() {
+    let house = with_procedures().await;
+    let one = house.run("CALL wrong()", Some("k")).await.unwrap();
+    let two = next(&house, &one).await.unwrap();
+    let problem = next(&house, &two).await.unwrap_err();
+    assert_eq!((problem.code, problem.message.as_str()), (ErrorCode::Rejected, "Unknown column 'nme' in 'SELECT'"));
+    for (begun, text) in [(&one, "1"), (&two, "2")] {
+        assert_eq!(cell(&house.page(&begun.status.id, 0).await.unwrap(), 0, 0), text);
+    }
+    expect_clean(&house).await;
+    house.runs.shut_down().await;
+}
+
+#[tokio::test]
+async fn a_cancel_stops_a_call_in_the_rows_of_its_second_result_or_before_them() {
+    let house = with_procedures().await;
+    let one = house.run("CALL waits()", Some("k")).await.unwrap();
+    assert_eq!((one.status.total_rows, one.status.further), (Some(1), true));
+    let (asked, ()) = tokio::join!(next(&house, &one), async {
+        // Known from the moment it is asked for.
+        house.until(|status| status.id != one.status.id && status.state == RunState::Running).await;
+        house.runs.cancel(&house.grant, &one.status.id).unwrap();
+    });
+    assert_eq!(asked.unwrap_err().code, ErrorCode::Cancelled);
+    expect_clean(&house).await;
+
+    let one = house.run("CALL large()", Some("k")).await.unwrap();
+    let two = next(&house, &one).await.unwrap();
+    house.runs.read_to_end(&house.grant, &two.status.id).unwrap();
+    house.until(|status| status.id == two.status.id && status.rows_ready > 1_000).await;
+    house.runs.cancel(&house.grant, &two.status.id).unwrap();
+    let end = house.until(|status| status.id == two.status.id && status.state.is_final()).await;
+    assert_eq!(end.state, RunState::Cancelled);
+    assert_eq!(next(&house, &two).await.unwrap_err().code, ErrorCode::Cancelled);
+    expect_clean(&house).await;
+    house.runs.shut_down().await;
+}
+
+#[tokio::test]
+async fn closing_or_leaving_a_call_in_the_middle_leaves_the_session_clean() {
+    let house = with_procedures().await;
+    for results in [1, 2] {
+        let mut last = house.run("CALL three(1)", Some("k")).await.unwrap();
+        for _ in 1..results {
+            last = next(&house, &last).await.unwrap();
+        }
+        house.runs.close(&house.grant, &last.status.id).await.unwrap();
+        expect_clean(&house).await;
+        // The next statement of the console gives up what is left.
+        let left = house.run("CALL three(1)", Some("k")).await.unwrap();
+        expect_clean(&house).await;
+        let problem = next(&house, &left).await.unwrap_err();
+        assert_eq!(problem.message, "The rest was given up when the console ran another statement");
+    }
+    let one = house.run("CALL large()", Some("k")).await.unwrap();
+    house.runs.close(&house.grant, &one.status.id).await.unwrap();
+    expect_clean(&house).await;
+
+    // A caller of no window who vanishes while he waits for the next.
+    let one = house.run_alone("CALL waits()", Some("k")).await.unwrap();
+    assert!(futures_util::FutureExt::now_or_never(next(&house, &one)).is_none());
+    expect_clean(&house).await;
     house.runs.shut_down().await;
 }

@@ -164,6 +164,9 @@ pub struct RunStatus {
     /// The server is reading to the end.
     #[serde(default)]
     pub reading_to_end: bool,
+    /// Another result of the same statement follows, or may: `POST /api/v1/runs/{id}/next` gives it.
+    #[serde(default)]
+    pub further: bool,
     /// What the session has open after this statement; while it runs, what it had before.
     #[serde(default)]
     pub transaction: TransactionState,

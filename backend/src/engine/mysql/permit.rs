@@ -16,6 +16,9 @@ const SIMPLE: [&str; 17] = [
     "truncate", "update", "use",
 ];
 
+/// Statements that run others.
+const RUNS_OTHERS: [&str; 9] = ["call", "execute", "begin", "if", "case", "loop", "while", "repeat", "for"];
+
 /// The first word, in lower case. `None` where the text begins with anything else, a comment that the server executes among it.
 pub fn first_word(sql: &str) -> Option<String> {
     let rest = skip(sql);
@@ -63,6 +66,16 @@ pub fn only_reads(sql: &str) -> bool {
 /// The statement changes rows.
 pub fn changes_rows(sql: &str) -> bool {
     first_word(sql).is_some_and(|word| CHANGES.contains(&word.as_str()))
+}
+
+/// The statement runs others, and may so give several results.
+pub fn runs_others(sql: &str) -> bool {
+    match first_word(sql).as_deref() {
+        Some("set") => second_word(sql).as_deref() == Some("statement"),
+        Some(word) => RUNS_OTHERS.contains(&word),
+        // What the server executes of a comment is not looked into.
+        None => !is_empty(sql),
+    }
 }
 
 /// Refuses what could step out of a read-only transaction before the server can.
@@ -113,6 +126,18 @@ mod tests {
         }
         for sql in ["select 1", ";select 1", "/*! call p() */", "prepare s from ''"] {
             assert!(!is_empty(sql), "{sql}");
+        }
+    }
+
+    #[test]
+    fn what_runs_others_may_give_several_results() {
+        for sql in
+            ["call p()", "EXECUTE s", "begin not atomic select 1; select 2; end", "set statement a = 1 for call p()", "/*!call p()*/"]
+        {
+            assert!(runs_others(sql), "{sql}");
+        }
+        for sql in ["select 1", "insert into t values (1) returning n", "set @a = 1", "", "-- call p()", "show tables"] {
+            assert!(!runs_others(sql), "{sql}");
         }
     }
 

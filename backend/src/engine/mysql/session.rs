@@ -65,7 +65,7 @@ struct Statement {
     /// How its rows are written as text, where they come in the binary protocol.
     binary: Option<Shapes>,
     rows: Rows,
-    /// The first result's end, once it came.
+    /// The end of the result whose rows these are, once it came.
     done: Option<Done>,
 }
 
@@ -239,6 +239,23 @@ impl Session for MysqlSession {
             }
             Err(error) => Err(self.lose(&error)),
         }
+    }
+
+    fn has_further(&self) -> bool {
+        self.statement.as_ref().is_some_and(|statement| match &statement.done {
+            Some(done) => done.has_more(),
+            None => permit::runs_others(&statement.sql),
+        })
+    }
+
+    async fn next_result(&mut self) -> Result<Option<Started>, EngineError> {
+        let Some(statement) = self.statement.as_mut().filter(|statement| statement.done.as_ref().is_some_and(Done::has_more)) else {
+            return Ok(None);
+        };
+        *statement = Statement::new(&statement.sql);
+        let started = self.start().await?;
+        // The answer that ends a CALL has no rows: the client tells how many it changed, and so does `finish`.
+        Ok(started.schema.is_some().then_some(started))
     }
 
     async fn finish(&mut self) -> Result<Finished, EngineError> {

@@ -1,4 +1,4 @@
-//! Runs: start, look at, cancel, read to the end, close.
+//! Runs: start, go on to the next result, look at, cancel, read to the end, close.
 
 use super::pages;
 use crate::access::Grant;
@@ -25,7 +25,7 @@ const TOKEN_HEADER: HeaderName = HeaderName::from_static("sheaf-run-token");
 #[utoipa::path(post, path = "/api/v1/runs", tag = "runs", request_body = StartRun, responses(
     (status = 200, content((RunStatus = "application/json"), (Vec<u8> = "application/vnd.apache.arrow.stream")),
         headers(("Sheaf-Run" = String), ("Sheaf-Page-Rows" = u32), ("Sheaf-Page-Crc32" = String), ("Sheaf-State" = String), ("Sheaf-Total-Rows" = u64),
-            ("Sheaf-Elapsed-Ms" = f64), ("Sheaf-Transaction" = String), ("Sheaf-Notices" = u64))),
+            ("Sheaf-Elapsed-Ms" = f64), ("Sheaf-Transaction" = String), ("Sheaf-Notices" = u64), ("Sheaf-Further" = bool))),
     (status = 204, description = "No rows", headers(("Sheaf-Run" = String), ("Sheaf-State" = String), ("Sheaf-Rows-Affected" = u64),
         ("Sheaf-Elapsed-Ms" = f64), ("Sheaf-Transaction" = String), ("Sheaf-Notices" = u64))),
     (status = 400, body = Problem), (status = 404, body = Problem), (status = 422, body = Problem), (status = 429, body = Problem)))]
@@ -42,10 +42,26 @@ pub async fn start(
     check(&request)?;
     let target = app.connections.target(&request.connection).await?;
     let begun = app.runs.start(&grant, target, request).await?;
-    Ok(match form {
+    Ok(answer(form, begun))
+}
+
+/// The next result of the run's statement, in a run of its own, as the start of a run answers; what is left of this result is read first. Asked
+/// again, the answer is the same. 404 where the statement has no further result.
+#[utoipa::path(post, path = "/api/v1/runs/{id}/next", tag = "runs", params(("id" = RunId, Path)), responses(
+    (status = 200, content((RunStatus = "application/json"), (Vec<u8> = "application/vnd.apache.arrow.stream")),
+        headers(("Sheaf-Run" = String), ("Sheaf-Page-Rows" = u32), ("Sheaf-Page-Crc32" = String), ("Sheaf-State" = String), ("Sheaf-Total-Rows" = u64),
+            ("Sheaf-Elapsed-Ms" = f64), ("Sheaf-Transaction" = String), ("Sheaf-Notices" = u64), ("Sheaf-Further" = bool))),
+    (status = 404, body = Problem), (status = 409, body = Problem), (status = 410, body = Problem), (status = 422, body = Problem)))]
+pub async fn next(State(app): State<App>, grant: Grant, headers: HeaderMap, PathOf(id): PathOf<RunId>) -> Result<Response, Failure> {
+    let form = negotiate::form(&headers)?;
+    Ok(answer(form, app.runs.next(&grant, &id).await?))
+}
+
+fn answer(form: Form, begun: Begun) -> Response {
+    match form {
         Form::Json => axum::Json(begun.status).into_response(),
         Form::Arrow => as_arrow(begun),
-    })
+    }
 }
 
 fn check(request: &StartRun) -> Result<(), Failure> {
@@ -82,7 +98,8 @@ fn as_arrow(begun: Begun) -> Response {
     };
     put("sheaf-run", status.id.to_string());
     // `more` while a later page may come, whatever the reason it has not.
-    put("sheaf-state", if status.state.is_final() { "done" } else { "more" }.to_owned());
+    let is_here = status.state.is_final() || status.total_rows.is_some();
+    put("sheaf-state", if is_here { "done" } else { "more" }.to_owned());
     if status.page_rows > 0 {
         put("sheaf-page-rows", status.page_rows.to_string());
     }
@@ -93,6 +110,9 @@ fn as_arrow(begun: Begun) -> Response {
     put("sheaf-transaction", word_of(status.transaction).to_owned());
     if !status.notices.is_empty() {
         put("sheaf-notices", status.notices.len().to_string());
+    }
+    if status.further {
+        put("sheaf-further", "true".to_owned());
     }
     if let Some(rows) = status.rows_affected {
         put("sheaf-rows-affected", rows.to_string());

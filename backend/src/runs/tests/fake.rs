@@ -9,6 +9,8 @@
 //! | `fail=execute,fetch,finish at= fate=idle,lost,notsent` | that call fails (a fetch: the one of that number) |
 //! | `panic=execute,fetch,finish` | that call panics |
 //! | `notices=` | so many notices |
+//! | `\|` | what follows is the statement's next result; its own `gate=`, `fail=` and `panic=` know the call `next` |
+//! | `maybe` | that another result follows is not certain before this one's last row |
 
 use crate::engine::{Bound, CancelHandle, Engine, EngineError, Fate, Fetched, Finished, Session, Started, Target};
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
@@ -19,7 +21,7 @@ use shared::wire::catalog::Catalog;
 use shared::wire::connection::{ConnectionFields, EngineKind};
 use shared::wire::run::Notice;
 use shared::wire::secrets::Secrets;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, LazyLock, Mutex};
 use tokio::sync::{Notify, Semaphore};
@@ -128,6 +130,7 @@ impl Engine for FakeEngine {
             number,
             wire: Arc::default(),
             script: None,
+            later: VecDeque::new(),
             at: 0,
             fetch: 0,
             has_temp: false,
@@ -177,6 +180,8 @@ struct FakeSession {
     number: u64,
     wire: Arc<Wire>,
     script: Option<Script>,
+    /// Results behind the one under way.
+    later: VecDeque<Script>,
     at: usize,
     fetch: usize,
     has_temp: bool,
@@ -284,7 +289,8 @@ impl Session for FakeSession {
             return Err(EngineError::not_sent(ErrorCode::ConnectionLost, "the link was dead"));
         }
         self.world.executes.fetch_add(1, SeqCst);
-        let script = Script::parse(sql);
+        self.later = sql.split('|').map(Script::parse).collect();
+        let script = self.later.pop_front().unwrap();
         (self.at, self.fetch) = (0, 0);
         self.script = Some(script.clone());
         self.call("execute").await?;
@@ -314,6 +320,7 @@ impl Session for FakeSession {
         self.fetch += 1;
         self.call("fetch").await?;
         let (rows, width) = (script.number("n", 0), script.number("width", 1));
+        assert!(self.at < rows || rows == 0, "a fetch behind the last row");
         let by_bytes = (bound.bytes / width.max(1)).max(1);
         let count = (rows - self.at).min(bound.rows).min(by_bytes).min(script.number("narrow", usize::MAX));
         let tag = script.tag();
@@ -323,6 +330,21 @@ impl Session for FakeSession {
         self.at += count;
         self.world.rows_moved.fetch_add(count as u64, SeqCst);
         Ok(Fetched { batch: RecordBatch::try_new(schema(), vec![n, t]).unwrap(), more: self.at < rows })
+    }
+
+    fn has_further(&self) -> bool {
+        let Some(script) = &self.script else { return false };
+        !self.later.is_empty() || (script.has("maybe") && self.at < script.number("n", 0))
+    }
+
+    async fn next_result(&mut self) -> Result<Option<Started>, EngineError> {
+        let script = self.script.clone().expect("a next result without a statement");
+        assert_eq!(self.at, script.number("n", 0), "rows are left of the result before");
+        let Some(next) = self.later.pop_front() else { return Ok(None) };
+        (self.at, self.fetch) = (0, 0);
+        self.script = Some(next.clone());
+        self.call("next").await?;
+        Ok(next.has("rows").then(|| Started { schema: Some(schema()) }))
     }
 
     async fn finish(&mut self) -> Result<Finished, EngineError> {

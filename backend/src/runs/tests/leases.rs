@@ -41,6 +41,20 @@ async fn a_parked_result_lets_go_of_its_session_when_nobody_asks() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_result_that_took_long_to_come_waits_for_its_reader_as_long_as_any() {
+    let house = house();
+    let start = house.start_later(ask("rows n=5000 gate=execute"));
+    house.world.at_gate.notified().await;
+    sleep(600 * SECOND).await;
+    house.world.gate.add_permits(1);
+    let id = start.await.unwrap().unwrap().status.id;
+    sleep(59 * SECOND).await;
+    assert_eq!(house.status(&id).unwrap().state, RunState::Paused);
+    sleep(2 * SECOND).await;
+    assert_eq!(house.status(&id).unwrap().state, RunState::Partial);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_run_without_a_window_lives_half_an_hour_after_its_last_use() {
     let house = house();
     let id = house.sql("rows n=7").await.status.id;

@@ -54,15 +54,21 @@ async fn one_case(seed: u64) {
     house.world.slow_cancels.store(draw.below(3) == 0, std::sync::atomic::Ordering::SeqCst);
     let seen = Arc::new(Mutex::new(Seen::default()));
     let mut ids: Vec<RunId> = Vec::new();
+    let later: Arc<Mutex<Vec<RunId>>> = Arc::default();
     let mut tasks = Vec::new();
     for step in 0..draw.below(30) + 5 {
+        ids.append(&mut later.lock().unwrap());
         let pick = (!ids.is_empty()).then(|| ids[draw.below(ids.len() as u64) as usize].clone());
-        match (draw.below(10), pick) {
+        match (draw.below(11), pick) {
             (0..=3, _) | (_, None) => {
                 let tag = format!("s{seed}x{step}");
                 let gate = ["", " gate=execute", " gate=fetch", " gate=finish"][draw.below(4) as usize];
                 let rows = draw.below(120);
-                let mut request = ask(&format!("rows n={rows} tag={tag}{gate}"));
+                let next = match draw.below(3) {
+                    0 => format!(" | rows n={} tag={tag}n{}", draw.below(40), ["", " gate=next", " gate=fetch"][draw.below(3) as usize]),
+                    _ => String::new(),
+                };
+                let mut request = ask(&format!("rows n={rows} tag={tag}{gate}{next}"));
                 request.page_rows = Some(10);
                 request.session = (draw.below(2) == 0).then(|| SessionId(format!("k{}", draw.below(3))));
                 request.window = (draw.below(2) == 0).then(|| WindowId("w".to_owned()));
@@ -110,6 +116,25 @@ async fn one_case(seed: u64) {
                     }));
                 }
             }
+            (9, Some(id)) => {
+                let (runs, grant) = (house.runs.clone(), house.grant.clone());
+                let (seen, later) = (seen.clone(), later.clone());
+                let asking = tokio::spawn(async move {
+                    match runs.next(&grant, &id).await {
+                        Ok(begun) => {
+                            let tag = format!("{}n", seen.lock().unwrap().tags[&id]);
+                            seen.lock().unwrap().tags.insert(begun.status.id.clone(), tag);
+                            check_page(&seen, &begun.status.id, 0, &begun.page0.unwrap());
+                            later.lock().unwrap().push(begun.status.id);
+                        }
+                        Err(problem) => check_not_hit(&problem),
+                    }
+                });
+                match draw.below(4) {
+                    0 => asking.abort(),
+                    _ => tasks.push(asking),
+                }
+            }
             (7, Some(id)) => {
                 let _ = house.runs.cancel(&house.grant, &id);
             }
@@ -135,6 +160,7 @@ async fn one_case(seed: u64) {
     for task in tasks {
         task.await.unwrap();
     }
+    ids.append(&mut later.lock().unwrap());
     // What is still there reads as it did.
     for id in &ids {
         if let Ok(status) = house.status(id) {

@@ -79,20 +79,12 @@ impl MysqlSession {
             self.leave("COMMIT").await?;
             return Ok(None);
         };
-        let mut further = 0_usize;
         while done.has_more() {
             let answer = self.answer().await;
             done = match self.or_refused(answer, &statement.sql).await? {
                 Answer::Done(done) => done,
-                Answer::Columns(_) => {
-                    further += 1;
-                    self.read_on(&statement.sql).await?
-                }
+                Answer::Columns(_) => self.read_on(&statement.sql).await?,
             };
-        }
-        if further > 0 {
-            let message = format!("The statement gave {} results; Sheaf shows the first one", further + 1);
-            self.notices.push(Notice { severity: "WARNING".to_owned(), message });
         }
         self.tell(&done, &statement.sql).await?;
         self.leave("COMMIT").await?;
