@@ -1,4 +1,4 @@
-import { expect, test } from "./support/journey.ts";
+import { expect, test, type Workbench } from "./support/journey.ts";
 import { Mariadb } from "./support/mariadb.ts";
 
 let mariadb: Mariadb;
@@ -63,6 +63,64 @@ test("connect to MariaDB by the dialog: a mighty user is no read-only one, then 
   await expect(w.cancel).toBeVisible();
   await w.cancel.click();
   await expect(w.messages).toContainText("Query execution was interrupted");
+  await w.execute("SELECT 'goes on' AS word");
+  await expect(w.cell(1, 1)).toHaveText("goes on");
+});
+
+async function connect({ page, status }: Workbench, name: string) {
+  await page.getByRole("button", { name: "New connection" }).first().click();
+  const dialog = page.getByRole("dialog", { name: "Connection" });
+  await dialog.getByLabel("MySQL").check({ force: true });
+  const fields = { Name: name, Host: "127.0.0.1", Port: String(mariadb.port), Database: "shop", User: mariadb.user, Password: mariadb.password };
+  for (const [field, value] of Object.entries(fields)) await dialog.getByLabel(field, { exact: true }).fill(value);
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await expect(dialog).toBeHidden();
+  await expect(status).toContainText(name);
+}
+
+test("a CALL shows all its results, a tab each, tells the error behind them, and is stopped between two", async ({ workbench: w, page }) => {
+  await connect(w, "Calls");
+  const procedures = [
+    "three() BEGIN SELECT 21 AS a; SELECT 1 AS nothing FROM DUAL WHERE FALSE; INSERT INTO kept VALUES (1), (2); SELECT seq AS n FROM seq_1_to_5000; END",
+    "wrong() BEGIN SELECT 'first' AS a; SELECT 'second' AS a; SELECT nme FROM kept; END",
+    "waits() BEGIN SELECT 'shown' AS a; SELECT SLEEP(600); END",
+  ];
+  await w.write(`DELIMITER ;;\nCREATE TABLE kept (n INT);;\n${procedures.map((text) => `CREATE PROCEDURE ${text};;\n`).join("")}`);
+  await page.keyboard.press("Control+Shift+Enter");
+  await expect(w.status).toContainText("4 statements");
+
+  const tabs = page.getByRole("tablist", { name: "Results" }).getByRole("tab");
+  await w.execute("CALL three()");
+  await expect(tabs).toHaveText([/^1\s*CALL three\(\)\s*1 row$/, /^2\s*CALL three\(\)\s*0 rows$/, /^3\s*CALL three\(\)\s*5,000 rows$/]);
+  await expect(tabs.nth(2)).toHaveAttribute("aria-selected", "true");
+  await expect(w.grid).toHaveAttribute("aria-rowcount", "5001");
+  await page.keyboard.press("Alt+Shift+Period");
+  await expect(w.cell(1, 1)).toHaveText("21");
+  await page.keyboard.press("Alt+5");
+  await expect(w.messages).toContainText(/1 row in [\d.]+ m?s/);
+  await expect(w.messages).toContainText(/5,000 rows, 2 changed in [\d.]+ m?s/);
+
+  // In a script the next statement waits for the last result.
+  await w.write("CALL three();\nSELECT COUNT(*) AS n FROM kept;");
+  await page.keyboard.press("Control+Shift+Enter");
+  await expect(tabs).toHaveText([/^1\s*CALL/, /^1\.2\s*CALL/, /^1\.3\s*CALL.*5,000 rows$/, /^2\s*kept\s*1 row$/]);
+  await expect(w.cell(1, 1)).toHaveText("4");
+  await expect(w.status).toContainText("2 statements");
+
+  await w.execute("CALL wrong()");
+  await expect(tabs).toHaveText([/^1\s*CALL wrong\(\)\s*1 row$/, /^2\s*CALL wrong\(\)\s*1 row$/, /^3.*failed$/]);
+  await expect(w.status).toContainText("Failed at result 3");
+  await expect(w.cell(1, 1)).toHaveText("second");
+  await tabs.nth(2).click();
+  await expect(page.getByText("Result 3 failed")).toBeVisible();
+  await expect(w.messages).toContainText("Result 3: Unknown column 'nme'");
+
+  await w.execute("CALL waits()");
+  await expect(w.cell(1, 1)).toHaveText("shown");
+  await expect(w.cancel).toBeVisible();
+  await w.cancel.click();
+  await expect(w.status).toContainText("Cancelled at result 2");
+  await expect(w.cell(1, 1)).toHaveText("shown");
   await w.execute("SELECT 'goes on' AS word");
   await expect(w.cell(1, 1)).toHaveText("goes on");
 });

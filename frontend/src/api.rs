@@ -47,8 +47,6 @@ pub enum RunAnswer {
     NoRows {
         /// The run.
         id: RunId,
-        /// Rows it changed, where it changes rows.
-        rows_affected: Option<u64>,
         /// What else the answer tells.
         told: Told,
     },
@@ -61,8 +59,12 @@ pub struct Told {
     pub elapsed_ms: Option<f64>,
     /// What its session has open.
     pub transaction: Option<TransactionState>,
+    /// Rows it changed, where it changes rows.
+    pub rows_affected: Option<u64>,
     /// The database said nothing more: there is nothing to ask the run's status for.
     pub is_all: bool,
+    /// The statement has another result behind this one, or may have.
+    pub further: bool,
 }
 
 /// Trades a launch code for the bearer.
@@ -134,19 +136,27 @@ pub async fn catalog_changes(id: &ConnectionId, known: &KnownSchemas) -> Result<
 /// Runs one statement. Its `token` names the run from the first moment, so that it can be cancelled before its first row.
 pub async fn start_run(request: &StartRun) -> Result<RunAnswer, Problem> {
     let ask = Ask::new(Method::Post, "/runs").json(request)?.accept(page::MEDIA_TYPE);
-    let reply = ask.send().await?;
+    answer(&ask.send().await?).await
+}
+
+/// The next result of a run's statement, by a run of its own; what is left of the one before is read into the spool first.
+pub async fn next_result(run: &RunId) -> Result<RunAnswer, Problem> {
+    answer(&Ask::new(Method::Post, &format!("/runs/{run}/next")).accept(page::MEDIA_TYPE).send().await?).await
+}
+
+async fn answer(reply: &fetch::Reply) -> Result<RunAnswer, Problem> {
     let header = |name: &str| reply.header(name);
     let id = RunId(header("Sheaf-Run").ok_or_else(|| damaged("the answer names no run"))?);
     if reply.status() == 204 {
-        let rows_affected = header("Sheaf-Rows-Affected").and_then(|n| n.parse().ok());
-        return Ok(RunAnswer::NoRows { id, rows_affected, told: told(&reply, false) });
+        return Ok(RunAnswer::NoRows { id, told: told(reply, false) });
     }
     let page_rows = header("Sheaf-Page-Rows").and_then(|n| n.parse().ok()).filter(|n| *n > 0);
     let page_rows = page_rows.ok_or_else(|| damaged("the answer does not tell its page size"))?;
-    let state = if header("Sheaf-State").as_deref() == Some("done") { RunState::Done } else { RunState::Paused };
     let total_rows = header("Sheaf-Total-Rows").and_then(|n| n.parse().ok());
-    let told = told(&reply, state == RunState::Done && total_rows.is_none());
-    let batch = decode(&reply).await?;
+    let is_here = header("Sheaf-State").as_deref() == Some("done");
+    let told = told(reply, is_here && total_rows.is_none());
+    let state = if is_here && !told.further { RunState::Done } else { RunState::Paused };
+    let batch = decode(reply).await?;
     Ok(RunAnswer::Rows { id, page_rows, state, total_rows, batch, told })
 }
 
@@ -160,7 +170,8 @@ fn told(reply: &fetch::Reply, cut_off: bool) -> Told {
     };
     let elapsed_ms = reply.header("Sheaf-Elapsed-Ms").and_then(|ms| ms.parse().ok());
     let is_all = !cut_off && elapsed_ms.is_some() && transaction.is_some() && reply.header("Sheaf-Notices").is_none();
-    Told { elapsed_ms, transaction, is_all }
+    let rows_affected = reply.header("Sheaf-Rows-Affected").and_then(|n| n.parse().ok());
+    Told { elapsed_ms, transaction, rows_affected, is_all, further: reply.header("Sheaf-Further").is_some() }
 }
 
 /// Page `n` of a run; waits until it is read.

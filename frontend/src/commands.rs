@@ -63,10 +63,8 @@ pub const COMMANDS: &[Command] = &[
         .only_when(|w| !w.past_errors.get_untracked()),
     command("script.to_first_error", "Scripts: stop at the first error", "Run", None, |w| w.go_past_errors(false))
         .only_when(|w| w.past_errors.get_untracked()),
-    command("result.next", "Next result of the script", "Run", Some(key(".").alt().shift()), |w| step_result(w, 1))
-        .only_when(several_results),
-    command("result.previous", "Previous result of the script", "Run", Some(key(",").alt().shift()), |w| step_result(w, -1))
-        .only_when(several_results),
+    command("result.next", "Next result", "Run", Some(key(".").alt().shift()), |w| step_result(w, 1)).only_when(several_results),
+    command("result.previous", "Previous result", "Run", Some(key(",").alt().shift()), |w| step_result(w, -1)).only_when(several_results),
     command("transaction.by_hand", "Transactions: commit by hand", "Run", None, |w| set_mode(w, TransactionMode::Manual))
         .only_when(|w| shown(w, |console| console.mode.get() == TransactionMode::Auto)),
     command("transaction.auto", "Transactions: commit each statement", "Run", None, |w| set_mode(w, TransactionMode::Auto))

@@ -141,7 +141,7 @@ fn Pane(console: Console, tab: Tab) -> impl IntoView {
     // By the console's own signal: it outlives what is drawn.
     let active = move || console.slot.tab.get() == Some(key);
     let drawn = Memo::new(move |before: Option<&bool>| before.copied().unwrap_or(false) || active());
-    let named = tab.part.is_of_script();
+    let named = move || console.slot.has_strip();
     let tab = StoredValue::new(tab);
     let body = move || {
         let Some(tab) = tab.try_get_value() else { return ().into_any() };
@@ -154,8 +154,8 @@ fn Pane(console: Console, tab: Tab) -> impl IntoView {
         <div
             id=pane_id(console, key)
             class="result-pane"
-            role=named.then_some("tabpanel")
-            aria-labelledby=named.then(|| tab_id(console, key))
+            role=move || named().then_some("tabpanel")
+            aria-labelledby=move || named().then(|| tab_id(console, key))
             hidden=move || !active()
         >
             <Show when=move || drawn.try_get().unwrap_or_default()>{body}</Show>

@@ -93,6 +93,9 @@ pub fn take_in(w: Workbench, news: RunStatus) {
 fn tell(console: Console, news: &RunStatus) {
     let reason = news.problem.as_ref();
     match news.state {
+        // Every row is here: what became of the rest of the statement is told to whoever asks for its next result.
+        _ if news.total_rows.is_some() => {}
+        RunState::Cancelled if console.slot.is_working() => {}
         RunState::Cancelled => say_end(console, Kind::Warning, "Cancelled: the rows that were read stay", reason),
         // The rest was given up for the statement that runs now: the rows say so, nothing happened that needs telling.
         RunState::Partial if console.slot.is_working() => {}

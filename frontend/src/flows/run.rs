@@ -3,7 +3,7 @@
 mod tell;
 
 use super::{browse, listen, now_ms};
-use crate::api::{self, RunAnswer, names};
+use crate::api::{self, RunAnswer, Told, names};
 use crate::state::Workbench;
 use crate::state::consoles::Console;
 use crate::state::dialogs::Dialog;
@@ -19,7 +19,7 @@ use leptos::task::spawn_local;
 use serde_json::Value;
 use shared::ids::{ConnectionId, RunId};
 use shared::problem::{ErrorCode, Problem};
-use shared::wire::run::StartRun;
+use shared::wire::run::{RunStatus, StartRun};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
@@ -60,7 +60,7 @@ fn run_each(w: Workbench, console: Console, connection: ConnectionId, text: Arc<
     spawn_local(async move {
         let mut reason = None;
         for (at, (range, params)) in statements.into_iter().enumerate() {
-            let part = Part { run, number: at + 1, of: score.of };
+            let part = Part { run, number: at + 1, of: score.of, result: 1 };
             match one(w, console, &connection, Sent { text: text.clone(), range, part, since_ms: started_ms }, params).await {
                 Ok(()) => score.done += 1,
                 Err(Ended { problem, cancelled }) => {
@@ -130,7 +130,7 @@ pub async fn apart(w: Workbench, console: Console, sql: &'static str) -> bool {
 }
 
 async fn apart_on(w: Workbench, console: Console, connection: &ConnectionId, sql: &'static str) -> bool {
-    let part = Part { run: console.slot.begin_run(), number: 1, of: 1 };
+    let part = Part { run: console.slot.begin_run(), number: 1, of: 1, result: 1 };
     let done = one(w, console, connection, Sent { text: sql.into(), range: 0..0, part, since_ms: now_ms() }, Vec::new()).await;
     rest(console);
     follow_definitions(w, console, connection);
@@ -214,7 +214,8 @@ fn rest(console: Console) {
     }
 }
 
-async fn one(w: Workbench, console: Console, connection: &ConnectionId, sent: Sent, params: Vec<Value>) -> Result<(), Ended> {
+/// One statement, with all its results.
+async fn one(w: Workbench, console: Console, connection: &ConnectionId, mut sent: Sent, params: Vec<Value>) -> Result<(), Ended> {
     let token = names::fresh();
     let started_ms = now_ms();
     let part = sent.part.is_of_script().then_some((sent.part.number, sent.part.of));
@@ -231,24 +232,50 @@ async fn one(w: Workbench, console: Console, connection: &ConnectionId, sent: Se
         token: Some(token.clone()),
         transaction: console.mode.get_untracked(),
     };
-    let answer = api::start_run(&request).await;
-    console.slot.elapsed_ms.set(Some(now_ms() - started_ms));
-    match answer {
-        Ok(answer) => {
-            succeeded(w, console, connection, (&sent, &token), answer).await;
-            Ok(())
-        }
-        Err(problem) => {
-            let asked = console.slot.in_hand.with_value(|running| running.as_ref().is_some_and(|running| running.cancelling));
-            let cancelled = asked || problem.code == ErrorCode::Cancelled;
-            tell::failed(w, console, &sent, &problem, cancelled);
-            Err(Ended { problem, cancelled })
-        }
+    let mut answer = api::start_run(&request).await;
+    loop {
+        console.slot.elapsed_ms.set(Some(now_ms() - started_ms));
+        let problem = match answer {
+            Ok(given) => {
+                let mut result = shown(w, console, connection, (&sent, &token), given);
+                let next = if result.told.further { Some(api::next_result(&result.id).await) } else { None };
+                // A statement that only might have had another result has ended with this one.
+                let is_last = next.as_ref().is_none_or(|next| next.as_ref().is_err_and(|problem| problem.code == ErrorCode::PastTheEnd));
+                succeeded(w, console, &sent, &mut result, is_last).await;
+                match next {
+                    Some(next) if !is_last => answer = next,
+                    _ => break,
+                }
+                sent.part.result += 1;
+                continue;
+            }
+            Err(problem) => problem,
+        };
+        let asked = console.slot.in_hand.with_value(|running| running.as_ref().is_some_and(|running| running.cancelling));
+        let cancelled = asked || problem.code == ErrorCode::Cancelled;
+        tell::failed(w, console, &sent, &problem, cancelled);
+        return Err(Ended { problem, cancelled });
     }
+    if sent.part.result > 1 {
+        console.slot.elapsed_ms.set(Some(now_ms() - started_ms));
+    }
+    if words::changes_catalog(sent.sql(), w.connections.engine(Some(connection))) {
+        console.slot.defined.set_value(true);
+    }
+    Ok(())
 }
 
-async fn succeeded(w: Workbench, console: Console, connection: &ConnectionId, (sent, token): (&Sent, &str), answer: RunAnswer) {
-    let (id, mut told, what, has_rows) = match answer {
+/// A result that can be looked at.
+struct Given {
+    id: RunId,
+    /// Where it stands, if it has rows.
+    status: Option<ArcRwSignal<RunStatus>>,
+    told: Told,
+}
+
+/// Shows a result as soon as it is there.
+fn shown(w: Workbench, console: Console, connection: &ConnectionId, (sent, token): (&Sent, &str), answer: RunAnswer) -> Given {
+    let result = match answer {
         RunAnswer::Rows { id, page_rows, state, total_rows, batch, told } => {
             let status = ArcRwSignal::new(first_status(id.clone(), state, page_rows, total_rows, &batch));
             w.runs.add(id.clone(), token, status.clone(), console);
@@ -261,25 +288,38 @@ async fn succeeded(w: Workbench, console: Console, connection: &ConnectionId, (s
             if !sent.part.is_of_script() {
                 console.messages.shown.set(false);
             }
-            let what = words::rows_of(&status.get_untracked());
-            (id, told, what, true)
+            Given { id, status: Some(status), told }
         }
-        RunAnswer::NoRows { id, rows_affected, told } => {
-            let changed = rows_affected.map_or_else(|| "Done".to_owned(), |rows| format!("{} changed", words::rows(rows)));
+        RunAnswer::NoRows { id, told } => {
             if !sent.part.is_of_script() {
                 console.messages.shown.set(true);
-                console.slot.outcome.set(Some(Outcome::NoRows(changed.clone())));
+                console.slot.outcome.set(Some(Outcome::NoRows(changed(&told))));
             }
-            (id, told, changed, false)
+            Given { id, status: None, told }
         }
     };
-    console.slot.newest.set_value(Some(id.clone()));
-    if !told.is_all
-        && let Ok(status) = api::run_status(&id).await
+    console.slot.newest.set_value(Some(result.id.clone()));
+    result
+}
+
+/// What a statement without rows came to.
+fn changed(told: &Told) -> String {
+    told.rows_affected.map_or_else(|| "Done".to_owned(), |rows| format!("{} changed", words::rows(rows)))
+}
+
+/// Tells what a result came to.
+async fn succeeded(w: Workbench, console: Console, sent: &Sent, result: &mut Given, is_last: bool) {
+    let Given { id, status, told } = result;
+    // What it came to was not known yet when it was first shown.
+    let is_later_known =
+        told.further && (is_last || status.as_ref().is_some_and(|status| status.with_untracked(|one| one.total_rows.is_none())));
+    if (is_later_known || !told.is_all)
+        && let Ok(news) = api::run_status(id).await
     {
-        told.elapsed_ms = Some(status.elapsed_ms);
-        told.transaction = Some(status.transaction);
-        listen::take_in(w, status);
+        told.elapsed_ms = Some(news.elapsed_ms);
+        told.transaction = Some(news.transaction);
+        told.rows_affected = news.rows_affected;
+        listen::take_in(w, news);
     }
     if let Some(transaction) = told.transaction {
         console.slot.transaction.set(transaction);
@@ -287,15 +327,22 @@ async fn succeeded(w: Workbench, console: Console, connection: &ConnectionId, (s
     if told.elapsed_ms.is_some() {
         console.slot.elapsed_ms.set(told.elapsed_ms);
     }
-    tell::done(console, sent, &what, &told);
-    if !has_rows && !told.is_all {
+    let what = match status {
+        Some(status) => {
+            let rows = status.with_untracked(words::rows_of);
+            told.rows_affected
+                .filter(|rows| *rows > 0)
+                .map_or(rows.clone(), |changed| format!("{rows}, {} changed", words::grouped(changed)))
+        }
+        None => changed(told),
+    };
+    tell::done(console, sent, &what, told);
+    if status.is_none() && !told.is_all {
         // What it said is told: the server need not keep it.
+        let id = id.clone();
         spawn_local(async move {
             let _ = api::close(&id).await;
         });
-    }
-    if words::changes_catalog(sent.sql(), w.connections.engine(Some(connection))) {
-        console.slot.defined.set_value(true);
     }
 }
 
@@ -310,8 +357,8 @@ fn follow_definitions(w: Workbench, console: Console, connection: &ConnectionId)
 /// Adds what a statement gave to what can be looked at; results that end with that are closed.
 fn add_tab(w: Workbench, console: Console, sent: &Sent, body: Body) {
     let engine = untrack(|| w.connections.engine(console.connection.get().as_ref()));
-    let key = sent.part.run << 32 | sent.part.number as u64;
-    let tab = Tab { key, part: sent.part.clone(), label: words::subject(sent.sql(), engine), sql: sent.sql().into(), body };
+    let tab =
+        Tab { key: sent.part.key(), part: sent.part.clone(), label: words::subject(sent.sql(), engine), sql: sent.sql().into(), body };
     for ended in console.slot.add_tab(tab) {
         close_run(w, ended.id);
     }

@@ -86,6 +86,7 @@ mod tests {
             elapsed_ms: 0.0,
             problem: None,
             reading_to_end: false,
+            further: false,
             transaction: TransactionState::None,
             token: None,
         }

@@ -73,6 +73,9 @@ fn not_whole(status: &RunStatus) -> Option<String> {
     let rows = rows_text(status.rows_ready);
     let cause = status.problem.as_ref().map(|problem| format!(": {}", problem.message)).unwrap_or_default();
     match status.state {
+        RunState::Cancelled | RunState::Partial | RunState::Unknown if status.total_rows.is_some() => {
+            Some(format!("This result is whole; the statement did not come to its end{cause}"))
+        }
         RunState::Cancelled => Some(format!("Cancelled after {rows}: the result has more")),
         RunState::Partial => Some(format!("Not the whole result: {rows} were read{cause}")),
         RunState::Unknown => Some(format!("The link was lost after {rows}{cause}")),

@@ -40,7 +40,7 @@ pub fn ResultHead(
             >
                 <ResultTabs console />
                 <Show when=move || !console.slot.shows_last()>
-                    <span class="result-before">"of the script before"</span>
+                    <span class="result-before">"of the run before"</span>
                 </Show>
             </Show>
             <Show when=reading>

@@ -1,4 +1,4 @@
-//! The results of a script, a tab each, in the strip above the rows; and what a tab without rows shows.
+//! The results of a script, or of one statement, a tab each, in the strip above the rows; and what a tab without rows shows.
 
 use crate::commands;
 use crate::flows::run;
@@ -100,7 +100,7 @@ fn TabButton(console: Console, tab: Tab) -> impl IntoView {
     // By the console's own signal: it outlives what is drawn.
     let shown = move || console.slot.tab.get() == Some(key);
     let part = tab.part.clone();
-    let title = format!("Statement {} of {}: {}", part.number, part.of, words::beginning(&tab.sql, 300));
+    let title = format!("{}: {}", part.words(), words::beginning(&tab.sql, 300));
     let (class, aside) = match &tab.body {
         Body::Rows(shown) => {
             let status = shown.status.clone();
@@ -124,7 +124,7 @@ fn TabButton(console: Console, tab: Tab) -> impl IntoView {
             title=title
             on:click=move |_| run::show_result(console, key)
         >
-            <span class="result-tab-number">{part.number}</span>
+            <span class="result-tab-number">{part.mark()}</span>
             <span class="result-tab-label">{tab.label}</span>
             <span class="result-tab-aside">{aside}</span>
         </button>
@@ -144,16 +144,16 @@ pub fn NoRowsTab(
         Body::Rows(_) => ().into_any(),
         Body::Closed => view! {
             <div class="empty">
-                <p class="empty-title">{format!("The result of statement {} was closed", part.number)}</p>
+                <p class="empty-title">{part.closed()}</p>
                 <p class="empty-text">
-                    {format!("A console holds the newest {RESULTS_PER_CONSOLE_MAX} results of a script; run the statement alone to see it again")}
+                    {format!("A console holds the newest {RESULTS_PER_CONSOLE_MAX} results")}
                 </p>
                 <p class="entry-sql">{words::beginning(&tab.sql, 160)}</p>
             </div>
         }
         .into_any(),
         Body::Failed(failure) => {
-            let title = format!("Statement {} of {} failed", part.number, part.of);
+            let title = format!("{} failed", part.words());
             view! { <FailedTab console title failure sql=tab.sql /> }.into_any()
         }
     }

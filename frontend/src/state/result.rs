@@ -78,7 +78,7 @@ pub enum Outcome {
     Cancelled,
     /// It failed, for this reason. Rows that are shown are those of a statement before it.
     Failed(String),
-    /// Several statements ran: how far they came, in words, and the last reason where one failed.
+    /// Several statements ran, or one gave several results: how far they came, in words, and the last reason where one failed.
     Script(String, Option<String>),
 }
 
@@ -190,9 +190,9 @@ impl RunSlot {
         ended
     }
 
-    /// The results are those of several statements, so that each needs its name; followed.
+    /// There are results of several statements, or several of one, so that each needs its name; followed.
     pub fn has_strip(self) -> bool {
-        self.tabs.with(|tabs| tabs.first().is_some_and(|tab| tab.part.is_of_script()))
+        self.tabs.with(|tabs| tabs.iter().any(|tab| tab.part.is_one_of_several()))
     }
 
     /// A statement was sent and has not answered.
@@ -222,7 +222,7 @@ impl RunSlot {
 
     /// The database holds more rows of the shown result, and nobody reads them; followed.
     pub fn has_rest(self) -> bool {
-        self.status().is_some_and(|status| status.state == RunState::Paused && !status.reading_to_end)
+        self.status().is_some_and(|status| status.state == RunState::Paused && !status.reading_to_end && status.total_rows.is_none())
     }
 
     /// The rest of the result is being read; followed.
@@ -251,8 +251,8 @@ struct Started {
     console: Console,
     /// Its rows are shown.
     shown: Option<RunId>,
-    /// Notices of it that are told.
-    told: usize,
+    /// How many notices are told, of each of its results.
+    told: HashMap<RunId, usize>,
 }
 
 impl OpenRuns {
@@ -265,7 +265,7 @@ impl OpenRuns {
     pub fn expect(self, token: String, console: Console) {
         self.started.update_value(|started| {
             started.retain(|_, one| one.shown.is_some() || one.console.name() != console.name());
-            started.insert(token, Started { console, shown: None, told: 0 });
+            started.insert(token, Started { console, shown: None, told: HashMap::new() });
         });
     }
 
@@ -274,8 +274,9 @@ impl OpenRuns {
         let token = news.token.as_ref()?;
         let unheard = self.started.try_update_value(|started| {
             let one = started.get_mut(token)?;
-            let unheard = news.notices.get(one.told..).unwrap_or_default().to_vec();
-            one.told = one.told.max(news.notices.len());
+            let told = one.told.entry(news.id.clone()).or_default();
+            let unheard = news.notices.get(*told..).unwrap_or_default().to_vec();
+            *told = news.notices.len().max(*told);
             Some((one.console, unheard))
         });
         unheard.flatten().filter(|(_, notices)| !notices.is_empty())
@@ -358,6 +359,7 @@ pub fn first_status(id: RunId, state: RunState, page_rows: u32, total_rows: Opti
         elapsed_ms: 0.0,
         problem: None,
         reading_to_end: false,
+        further: false,
         transaction: Transaction::None,
         token: None,
     }
@@ -381,6 +383,7 @@ mod tests {
             elapsed_ms: 0.0,
             problem: None,
             reading_to_end: false,
+            further: false,
             transaction: Transaction::None,
             token: None,
         }

@@ -1,4 +1,4 @@
-//! The results of one press of Run, a tab each: rows, what failed, and what was closed to make room.
+//! The results of one press of Run, a tab each, also where one statement gives several: rows, what failed, and what was closed to make room.
 //!
 //! Invariant: results of different runs are never together, and no more than [`RESULTS_PER_CONSOLE_MAX`] of them hold rows. Whoever adds
 //! one is given those whose rows are to be closed at the server. Pure.
@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// Tabs without rows (failed, or closed for room) that are kept beside those with rows.
 const EMPTY_TABS_MAX: usize = 50;
 
-/// Which statement of which run.
+/// Which statement of which run, and which result of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
     /// Which press of Run in this console.
@@ -19,12 +19,51 @@ pub struct Part {
     pub number: usize,
     /// How many statements it has.
     pub of: usize,
+    /// Which result of the statement, from 1.
+    pub result: usize,
 }
 
 impl Part {
     /// One of several.
     pub fn is_of_script(&self) -> bool {
         self.of > 1
+    }
+
+    /// Not the only thing that the run gave: its tab needs a name.
+    pub fn is_one_of_several(&self) -> bool {
+        self.is_of_script() || self.result > 1
+    }
+
+    /// The name of its tab in this console. What has the same one by chance was closed long before.
+    pub fn key(&self) -> u64 {
+        self.run << 40 | (self.number as u64 & 0xff_ffff) << 16 | (self.result as u64 & 0xffff)
+    }
+
+    /// `Statement 3 of 4`, `Statement 3 of 4, result 2`; of a statement that ran alone `Result 2`.
+    pub fn words(&self) -> String {
+        match (self.is_of_script(), self.result) {
+            (true, 1) => format!("Statement {} of {}", self.number, self.of),
+            (true, result) => format!("Statement {} of {}, result {result}", self.number, self.of),
+            (false, result) => format!("Result {result}"),
+        }
+    }
+
+    /// The same in as few characters as there are: `3`, `3.2`, `2`.
+    pub fn mark(&self) -> String {
+        match (self.is_of_script(), self.result) {
+            (true, 1) => self.number.to_string(),
+            (true, result) => format!("{}.{result}", self.number),
+            (false, result) => result.to_string(),
+        }
+    }
+
+    /// That it was closed.
+    pub fn closed(&self) -> String {
+        match (self.is_of_script(), self.result) {
+            (true, 1) => format!("The result of statement {} was closed", self.number),
+            (true, result) => format!("Result {result} of statement {} was closed", self.number),
+            (false, result) => format!("Result {result} was closed"),
+        }
     }
 }
 
@@ -124,7 +163,7 @@ mod tests {
     }
 
     fn tab(run: u64, number: usize, body: Body) -> Tab {
-        Tab { key: run * 1_000 + number as u64, part: Part { run, number, of: 99 }, label: String::new(), sql: "".into(), body }
+        Tab { key: run * 1_000 + number as u64, part: Part { run, number, of: 99, result: 1 }, label: String::new(), sql: "".into(), body }
     }
 
     fn failed(run: u64, number: usize) -> Tab {
@@ -159,6 +198,24 @@ mod tests {
         }
         assert_eq!(tabs.len(), RESULTS_PER_CONSOLE_MAX + EMPTY_TABS_MAX);
         assert_eq!(tabs.iter().filter(|tab| tab.rows().is_some()).count(), RESULTS_PER_CONSOLE_MAX);
+    }
+
+    #[test]
+    fn a_result_is_named_by_its_statement_and_its_place_there() {
+        let part = |number, of, result| Part { run: 7, number, of, result };
+        let names = [part(1, 1, 1), part(1, 1, 2), part(3, 4, 1), part(3, 4, 2)].map(|part| (part.mark(), part.words()));
+        let names: Vec<(&str, &str)> = names.iter().map(|(mark, words)| (mark.as_str(), words.as_str())).collect();
+        let expected = [("1", "Result 1"), ("2", "Result 2"), ("3", "Statement 3 of 4"), ("3.2", "Statement 3 of 4, result 2")];
+        assert_eq!(names, expected);
+        let closed = [part(3, 4, 1), part(3, 4, 2), part(1, 1, 2)].map(|part| part.closed());
+        assert_eq!(closed, ["The result of statement 3 was closed", "Result 2 of statement 3 was closed", "Result 2 was closed"]);
+        assert!(!part(1, 1, 1).is_one_of_several() && part(1, 1, 2).is_one_of_several() && part(1, 4, 1).is_one_of_several());
+        let keys: std::collections::HashSet<u64> =
+            [part(1, 1, 1), part(1, 1, 2), part(2, 1, 1), part(1, 1, 65_535), Part { run: 8, ..part(1, 1, 1) }]
+                .iter()
+                .map(Part::key)
+                .collect();
+        assert_eq!(keys.len(), 5);
     }
 
     #[test]

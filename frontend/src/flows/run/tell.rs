@@ -76,15 +76,23 @@ pub(super) fn failed(w: Workbench, console: Console, sent: &Sent, problem: &Prob
     let (kind, text) = match cancelled {
         true => (Kind::Warning, "Cancelled".to_owned()),
         false if sent.part.is_of_script() => (Kind::Error, format!("{}: {}", which(sent, mark.as_ref(), problem), problem.message)),
+        false if sent.part.is_one_of_several() => (Kind::Error, format!("{}: {}", sent.part.words(), problem.message)),
         false => (Kind::Error, problem.message.clone()),
     };
     if cancelled {
         more.insert(0, problem.message.clone());
     }
-    if sent.part.is_of_script() && !cancelled {
+    if sent.part.is_one_of_several() && !cancelled {
         let failure = Failure { message: problem.message.clone(), more: more.clone(), mark: mark.clone() };
         super::add_tab(w, console, sent, Body::Failed(failure.into()));
-    } else if !sent.part.is_of_script() {
+    }
+    if sent.part.is_of_script() {
+        // How far all of it came is told at its end.
+    } else if sent.part.is_one_of_several() {
+        let how = if cancelled { "Cancelled" } else { "Failed" };
+        let reason = (!cancelled).then(|| problem.message.clone());
+        console.slot.outcome.set(Some(Outcome::Script(format!("{how} at result {}", sent.part.result), reason)));
+    } else {
         console.slot.outcome.set(Some(if cancelled { Outcome::Cancelled } else { Outcome::Failed(problem.message.clone()) }));
     }
     let statement = Some(words::beginning(sent.sql(), 160));
