@@ -90,6 +90,12 @@ fn check_ranges(object: &Map<String, Value>) -> Result<(), Problem> {
         Some(value) if value.as_u64().is_some_and(|number| (least..=most).contains(&number)) => Ok(()),
         Some(_) => Err(invalid(format!("The field `{name}` must be a whole number from {least} to {most}."))),
     };
+    // An array would be taken for the fields in their order.
+    for name in ["tls", "ssh"] {
+        if object.get(name).is_some_and(|value| !value.is_object() && !value.is_null()) {
+            return Err(invalid(format!("The field `{name}` must be an object.")).about(name));
+        }
+    }
     whole("port", 1, 65_535)?;
     whole("color", 0, 7)
 }

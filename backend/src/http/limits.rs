@@ -38,12 +38,12 @@ impl<T: DeserializeOwned, S: Sync> FromRequest<S> for Json<T> {
 
     async fn from_request(request: Request, _state: &S) -> Result<Self, Failure> {
         let bytes = read_body(request, BODY_BYTES_MAX).await?;
-        let read = parse(&bytes)?;
-        // An array is read as the fields in their order.
-        match bytes.trim_ascii_start().first() {
-            Some(b'{') => Ok(Self(read)),
-            _ => Err(Failure::new(ErrorCode::InvalidRequest, "The body of the request must be a JSON object.")),
+        // JSON at all comes first; then an array would be read as the fields in their order.
+        let is_object = bytes.trim_ascii_start().starts_with(b"{");
+        if !is_object && serde_json::from_slice::<serde::de::IgnoredAny>(&bytes).is_ok() {
+            return Err(Failure::new(ErrorCode::InvalidRequest, "The body of the request must be a JSON object."));
         }
+        parse(&bytes).map(Self)
     }
 }
 

@@ -64,6 +64,12 @@ async fn the_fields_in_their_order_are_no_body() {
         let problem = client.send(with("POST", path, &format!(" {body}"))).await.problem(400);
         assert_eq!(problem.message, "The body of the request must be a JSON object.", "{path}");
     }
+    for (field, value) in [("tls", json!(["off"])), ("ssh", json!(["127.0.0.1", 22, "u", "agent", null, null])), ("tls", json!("off"))] {
+        let mut fields = json!({"name": "a", "engine": "postgres", "host": "127.0.0.1"});
+        fields[field] = value;
+        let problem = client.post("/api/v1/connections", &fields).await.problem(400);
+        assert_eq!(problem.message, format!("The field `{field}` must be an object."));
+    }
 }
 
 #[tokio::test]

@@ -74,6 +74,53 @@ async fn a_query_that_acts_is_not_left_half_done() {
     }
 }
 
+/// What the text does not show: the calls stand behind a view, an operator, a domain and an attribute.
+const BEHIND: [&str; 9] = [
+    "drop schema if exists behind cascade",
+    "create schema behind",
+    "create table behind.acted (n int)",
+    "create function behind.act(n int) returns int language sql as 'insert into behind.acted values (n) returning n'",
+    "create view behind.acting as select behind.act(n) from generate_series(1, 5000) n",
+    "create operator behind.@@@ (rightarg = int, function = behind.act)",
+    "create function behind.holds(n int) returns bool language sql as 'insert into behind.acted values (n) returning true'",
+    "create domain behind.checked as int check (behind.holds(value))",
+    "create table behind.source as select n from generate_series(1, 5000) n",
+];
+
+#[tokio::test]
+async fn what_acts_unseen_is_undone_when_it_is_given_up() {
+    for cluster in clusters() {
+        let mut session = session(cluster).await;
+        let session = session.as_mut();
+        for sql in BEHIND {
+            run(session, sql).await.unwrap();
+        }
+        for sql in [
+            "select * from behind.acting",
+            "table behind.acting",
+            "with a as (select * from behind.acting) select * from a",
+            "select operator(behind.@@@) n from behind.source",
+            "select n::behind.checked from behind.source",
+        ] {
+            first_page(session, sql).await;
+            let error = session.finish().await.unwrap_err();
+            assert_eq!(error.fate, Fate::Idle, "{sql}");
+            assert!(error.problem.message.starts_with("It changed something beside giving rows"), "{sql}: {}", error.problem.message);
+            assert_eq!(value(session, "select count(*) from behind.acted").await, "0", "{sql}");
+        }
+        // Read to its end it has happened, and what locks or only reads is given up without a word.
+        session.execute("select * from behind.acting", PAGE).await.unwrap();
+        while session.fetch(PAGE).await.unwrap().more {}
+        session.finish().await.unwrap();
+        assert_eq!(value(session, "select count(*) from behind.acted").await, "5000");
+        for sql in ["table behind.source", "select n from behind.source for update", "update behind.source set n = n + 1 returning n"] {
+            first_page(session, sql).await;
+            session.finish().await.unwrap();
+        }
+        assert_eq!(value(session, "select min(n) from behind.source").await, "2", "a change has happened before its first row");
+    }
+}
+
 #[tokio::test]
 async fn a_query_that_only_reads_is_given_up_where_it_stands() {
     for cluster in clusters() {

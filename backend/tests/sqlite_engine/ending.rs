@@ -57,14 +57,14 @@ async fn an_error_behind_the_first_page_comes_with_its_page() {
 async fn one_statement_at_a_time_and_the_second_has_no_effect() {
     let db = Db::new("CREATE TABLE t(a)");
     let mut session = db.session().await;
-    for sql in ["SELECT 1; SELECT 2", "INSERT INTO t VALUES (1); garbage", "SELECT 'é;' ; /* c */ PRAGMA foreign_keys = OFF"] {
+    for sql in ["SELECT 1; SELECT 2", "INSERT INTO t VALUES (1); garbage", "SELECT 'é;' ; /* c */ PRAGMA foreign_keys = ON"] {
         let problem = refused(&mut session, sql).await;
         assert_eq!(problem.message, "One statement at a time: another one follows the first.");
         let second = &sql[problem.position.unwrap() as usize..];
-        assert!(["SELECT 2", "garbage", "PRAGMA foreign_keys = OFF"].contains(&second), "{second}");
+        assert!(["SELECT 2", "garbage", "PRAGMA foreign_keys = ON"].contains(&second), "{second}");
     }
     assert_eq!(one(&mut session, "SELECT count(*) FROM t").await, [["0"]]);
-    assert_eq!(one(&mut session, "PRAGMA foreign_keys").await, [["1"]]);
+    assert_eq!(one(&mut session, "PRAGMA foreign_keys").await, [["0"]]);
     for sql in ["SELECT 1;", "SELECT 1 ; ; -- é", "\u{feff}-- lead\nSELECT 1 /* open"] {
         assert_eq!(one(&mut session, sql).await, [["1"]], "{sql}");
     }
@@ -197,11 +197,11 @@ async fn a_lock_of_somebody_else_is_told_and_can_be_stopped_waiting_for() {
 async fn a_reset_forgets_what_the_last_user_left() {
     let db = Db::new("CREATE TABLE t(a)");
     let mut session = db.session().await;
-    run(&mut session, &["CREATE TEMP TABLE mine(x)", "PRAGMA foreign_keys = OFF", "BEGIN", "INSERT INTO t VALUES (1)"]).await;
+    run(&mut session, &["CREATE TEMP TABLE mine(x)", "PRAGMA foreign_keys = ON", "BEGIN", "INSERT INTO t VALUES (1)"]).await;
     let stop = session.cancel_handle();
     session.reset().await.unwrap();
     assert_eq!(one(&mut session, "SELECT (SELECT count(*) FROM t), (SELECT count(*) FROM sqlite_temp_schema)").await, [["0", "0"]]);
-    assert_eq!(one(&mut session, "PRAGMA foreign_keys").await, [["1"]]);
+    assert_eq!(one(&mut session, "PRAGMA foreign_keys").await, [["0"]]);
     // Handles from before reach the session as it is now.
     let stopping = async {
         tokio::time::sleep(Duration::from_millis(5)).await;

@@ -4,7 +4,7 @@ import { bracketMatching, codeFolding, foldGutter, indentUnit } from "@codemirro
 import { highlightSelectionMatches, search } from "@codemirror/search";
 import { EditorState, type Extension } from "@codemirror/state";
 import {
-  crosshairCursor, drawSelection, dropCursor, EditorView, highlightActiveLine, highlightActiveLineGutter, lineNumbers, rectangularSelection, tooltips,
+  crosshairCursor, drawSelection, dropCursor, EditorView, highlightActiveLine, highlightActiveLineGutter, highlightSpecialChars, lineNumbers, rectangularSelection, tooltips,
 } from "@codemirror/view";
 
 const PHRASES = {
@@ -19,6 +19,8 @@ export function surface(): Extension {
     EditorState.allowMultipleSelections.of(true),
     EditorState.tabSize.of(4),
     indentUnit.of("    "),
+    // Characters that turn a line around or can't be seen are shown as marks: a text must not look like another.
+    highlightSpecialChars(),
     lineNumbers(),
     highlightActiveLine(),
     highlightActiveLineGutter(),
@@ -60,6 +62,7 @@ const theme = EditorView.theme({
   "&:not(.cm-focused) .cm-selectionBackground": { background: "var(--pressed)" },
   ".cm-activeLine": { backgroundColor: "transparent" },
   "&.cm-focused .cm-activeLine": { backgroundColor: "var(--hover)" },
+  ".cm-specialChar": { color: "var(--danger)" },
   ".cm-selectionMatch": { backgroundColor: "var(--accent-tint)", borderRadius: "2px" },
   ".cm-matchingBracket, &.cm-focused .cm-matchingBracket": { backgroundColor: "var(--accent-tint)", outline: "1px solid var(--selection-edge)", borderRadius: "2px" },
   ".cm-nonmatchingBracket, &.cm-focused .cm-nonmatchingBracket": { backgroundColor: "var(--danger-tint)", color: "var(--danger)" },

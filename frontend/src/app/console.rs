@@ -163,14 +163,14 @@ fn Pane(console: Console, tab: Tab) -> impl IntoView {
     }
 }
 
-/// What stands where rows would: why a statement failed only where neither text nor messages tell it.
+/// What stands where rows would: why a statement failed only where the messages do not tell it.
 fn outcome_words(console: Console) -> Option<String> {
     let told = console.messages.shown.get();
     console.slot.outcome.with(|outcome| {
         let outcome = outcome.as_ref()?;
         match outcome.reason() {
             Some(reason) if !told => Some(format!("Failed: {reason}")),
-            Some(_) => Some("No rows".to_owned()),
+            Some(_) => Some("Failed".to_owned()),
             None => outcome.words(),
         }
     })

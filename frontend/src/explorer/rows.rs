@@ -163,7 +163,7 @@ fn below_connection(out: &mut Vec<Row>, id: &ConnectionId, load: &Load<Arc<Catal
     if let Some(problem) = load.problem() {
         let wants_password =
             matches!(problem.code, ErrorCode::PasswordNeeded | ErrorCode::AuthenticationFailed | ErrorCode::UnknownHostKey);
-        let old = if load.here().is_some() { "This list may be old. " } else { "" };
+        let old = if load.here().is_some() { "This list may be old: " } else { "" };
         let label = format!("{old}{}", problem.message);
         out.push(Row::new(format!("{key}!"), Node::Failed(id.clone(), wants_password), 2, &label, Glyph::Error));
     }
@@ -351,7 +351,7 @@ mod tests {
     fn what_is_shown_stays_where_it_could_not_be_brought_up_to_date() {
         let lost = Problem::new(ErrorCode::ConnectionLost, "The server does not answer.");
         let shown = rows(&[connection("a")], |_| shop().failed(lost.clone()), &set(&["a"]), "", 264.0);
-        assert_eq!(labels(&shown), ["Shop", "  This list may be old. The server does not answer.", "  main"]);
+        assert_eq!(labels(&shown), ["Shop", "  This list may be old: The server does not answer.", "  main"]);
     }
 
     #[test]

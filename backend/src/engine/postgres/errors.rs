@@ -63,6 +63,11 @@ impl Fields {
         self.code == "57014"
     }
 
+    /// The failure of the guard behind a query that was given up: its number of a transaction is none of the integers.
+    pub fn is_of_guard(&self) -> bool {
+        self.code == "22P02" && self.message.contains("\"acted ")
+    }
+
     /// The cause for a person, with the place in `sql`.
     pub fn problem(self, code: ErrorCode, sql: &str) -> Problem {
         let position = self.position.and_then(|character| byte_position(sql, character));

@@ -167,10 +167,13 @@ impl PostgresSession {
     }
 
     /// The end of a statement, and in the same flight the question where its columns come from.
-    fn write_close(&mut self, reach: Reach, origins: &[(u32, i16)]) -> std::io::Result<()> {
+    fn write_close(&mut self, reach: Reach, guarded: bool, origins: &[(u32, i16)]) -> std::io::Result<()> {
         let out = &mut self.wire.output;
         if reach != Reach::EndAndSync {
             frontend::close(b'P', "", out)?;
+            if guarded {
+                Self::write_guard(out)?;
+            }
             if self.read_only {
                 write_query("COMMIT", out)?;
             }
@@ -362,9 +365,10 @@ impl Session for PostgresSession {
         let Some(statement) = self.statement.take() else {
             return Ok(Finished { rows_affected: None, in_transaction: self.in_transaction() });
         };
+        let guarded = self.needs_guard(&statement);
         let columns = statement.layout.map(|layout| layout.columns).unwrap_or_default();
         let wanted = if self.in_transaction() { Vec::new() } else { self.names.origins.missing(&columns) };
-        self.write_close(statement.reach, &wanted).map_err(|error| self.lose(&error.into()))?;
+        self.write_close(statement.reach, guarded, &wanted).map_err(|error| self.lose(&error.into()))?;
         self.send().await?;
         let had_failed = self.block == Block::Failed;
         let (mut tag, mut open) = (statement.tag, statement.portal == Portal::Running);
@@ -391,7 +395,10 @@ impl Session for PostgresSession {
             self.look_up_types_late(&unnamed).await?;
         }
         match failed.filter(|fields| !(stopped && fields.is_cancel())) {
-            Some(fields) => Err(self.refusal_of(fields, &statement.sql)),
+            Some(fields) => match Self::refusal_of_guard(&fields).filter(|_| guarded) {
+                Some(undone) => Err(undone),
+                None => Err(self.refusal_of(fields, &statement.sql)),
+            },
             None => Ok(Finished {
                 rows_affected: tag.and_then(|tag| rows_affected(&tag, !columns.is_empty())),
                 in_transaction: self.in_transaction(),

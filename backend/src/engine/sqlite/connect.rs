@@ -62,6 +62,8 @@ impl Place {
     fn prepare(&self, connection: &Connection, signals: &Arc<Signals>) -> rusqlite::Result<()> {
         // A hostile file's views and triggers may call only what is harmless; see sqlite.org/security.html.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+        // As SQLite's own client has it: the library in use is built with another default.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, false)?;
         if self.read_only {
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
             connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;

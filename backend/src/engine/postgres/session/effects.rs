@@ -1,15 +1,22 @@
 //! What a query does beside giving rows, when its rest is not wanted.
 //!
 //! A portal that is closed half way leaves a query's functions called for the rows that were read, and no others: half of what was asked for.
-//! Invariant: that never happens to a function that the server calls volatile. Before the rest is given up the server is asked, while the
-//! portal is parked, whether one is among those that the text calls; then the query is run to its end without its rows being kept. Whoever
-//! gives it up may find that too long and cancel it: then nothing of it happened.
+//! Invariant: outside of a transaction of the user's, what a query has written is kept whole or not at all. Before the rest is given up the
+//! server is asked, while the portal is parked, whether a volatile function is among those that the text calls; then the query is run to its
+//! end without its rows being kept, and whoever gives it up may find that too long and cancel it. What the text does not show (behind a view,
+//! an operator, a domain, a policy) meets a [`GUARD`] in the flight that closes the portal: it fails where something was written, which undoes it.
 
 use super::lookup::write_aside;
-use super::way::unknown_calls;
+use super::messages::write_query;
+use super::way::{is_mere_query, unknown_calls};
 use super::{Event, Portal, PostgresSession, Reach, Sink, Statement};
 use crate::engine::EngineError;
+use crate::engine::postgres::errors::Fields;
 use postgres_protocol::message::frontend;
+use shared::problem::{ErrorCode, Problem};
+
+/// Fails where the transaction has a number, which the server gives it with its first change; NULL otherwise.
+const GUARD: &str = "SELECT ('acted ' OPERATOR(pg_catalog.||) pg_catalog.txid_current_if_assigned()::pg_catalog.text)::pg_catalog.int4";
 
 /// Of the server's own functions, those that are volatile only because no two calls give the same, or because they take time.
 const ACTS: &str = "SELECT EXISTS (SELECT FROM pg_catalog.pg_proc p \
@@ -31,6 +38,24 @@ impl PostgresSession {
         self.reach_its_rest().await?;
         let rests = self.statement.as_ref().is_some_and(|statement| statement.portal == Portal::Suspended);
         if rests && self.is_any_volatile(&called).await? { self.run_to_the_end().await } else { Ok(()) }
+    }
+
+    /// Whether a statement that is ended now needs the guard: it is a query of which rows are left, in no transaction but its own.
+    pub(super) fn needs_guard(&self, statement: &Statement) -> bool {
+        let is_left = statement.reach == Reach::Page && statement.portal != Portal::Complete;
+        is_left && !self.read_only && !self.in_transaction() && is_mere_query(&statement.sql)
+    }
+
+    /// Writes the guard, behind the portal's end and before the Sync.
+    pub(super) fn write_guard(out: &mut bytes::BytesMut) -> std::io::Result<()> {
+        write_query(GUARD, out)
+    }
+
+    /// What it means that the guard has failed.
+    pub(super) fn refusal_of_guard(fields: &Fields) -> Option<EngineError> {
+        let message =
+            "It changed something beside giving rows, and its rest was given up: all of it was undone, so that nothing is left half done.";
+        fields.is_of_guard().then(|| EngineError::idle(Problem::new(ErrorCode::Rejected, message)))
     }
 
     /// Up to the rows that were asked for last, of which the last may be on their way.

@@ -237,6 +237,13 @@ pub fn unknown_calls(sql: &str) -> Vec<String> {
     names
 }
 
+/// Whether `sql` is a query by its text: it locks, changes and keeps nothing that it names.
+pub fn is_mere_query(sql: &str) -> bool {
+    let text = Text { sql, tokens: lex(sql, EngineKind::Postgres).filter(|token| token.is_significant(sql)).collect() };
+    let first = (0..text.tokens.len()).find(|at| text.kind(*at) != Some(TokenKind::Open)).unwrap_or_default();
+    ["select", "with", "values", "table"].iter().any(|word| text.is(first, word)) && !text.has(&NO_QUERY) && !text.locks()
+}
+
 struct Text<'a> {
     sql: &'a str,
     tokens: Vec<Token>,
@@ -353,6 +360,24 @@ mod tests {
         let sql = "select count(*), Act(lower(a)), s.\"Act \"\"2\"\"\"(b) from t where a in (1) and f (c) -- g(x)";
         assert_eq!(unknown_calls(sql), ["Act \"2\"", "act", "f"]);
         assert!(unknown_calls("select coalesce(a, 'f(x)') from t").is_empty());
+    }
+
+    #[test]
+    fn a_query_locks_and_changes_nothing() {
+        for sql in ["select 1", "((select 1) union (select 2))", "with a as (select 1) table a", "table t", "values (1)"] {
+            assert!(is_mere_query(sql), "{sql}");
+        }
+        for sql in [
+            "insert into t values (1) returning a",
+            "with a as (delete from t returning b) select b from a",
+            "select a from t for no key update",
+            "select a into u from t",
+            "explain analyze select f()",
+            "call p()",
+            "",
+        ] {
+            assert!(!is_mere_query(sql), "{sql}");
+        }
     }
 
     #[test]
