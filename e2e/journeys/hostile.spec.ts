@@ -84,3 +84,10 @@ test("z01 z02 z03 z05 names, values, plans and errors are text wherever they are
   const foreign = asked.filter((url) => !url.startsWith(server.origin) && !url.startsWith("blob:") && !url.startsWith("data:"));
   expect(foreign).toEqual([]);
 });
+
+test("a character that turns a line around is shown as a mark", async ({ workbench: w }) => {
+  await w.write("SELECT 1 AS one -- \u202E eno SA 1 TCELES");
+  await expect(w.editor.locator(".cm-specialChar")).toHaveCount(1);
+  await w.page.keyboard.press("Control+Enter");
+  await expect(w.cell(1, 1)).toHaveText("1");
+});

@@ -69,6 +69,19 @@ test("connect to PostgreSQL: a wrong password is said where it is typed, the rig
   await expect(w.messages).toContainText('duplicate key value violates unique constraint "once_a_key"');
   await expect(w.status).not.toContainText("Transaction");
   await expect(page.getByRole("button", { name: "Roll back", exact: true })).toBeHidden();
+
+  // What acts behind a view is undone when the rest of its rows is given up, and that is said.
+  await w.write(`CREATE TABLE acted (n int);
+CREATE FUNCTION act(n int) RETURNS int LANGUAGE sql AS 'INSERT INTO acted VALUES (n) RETURNING n';
+CREATE VIEW acting AS SELECT act(n) FROM generate_series(1, 5000) n;
+SELECT 'made' AS made`);
+  await page.keyboard.press("Control+Shift+Enter");
+  await expect(w.cell(1, 1)).toHaveText("made");
+  await w.execute("SELECT * FROM acting");
+  await expect(w.status).toContainText("1,000+ rows");
+  await w.execute("SELECT 'acted: ' || count(*) FROM acted");
+  await expect(w.cell(1, 1)).toHaveText("acted: 0");
+  await expect(w.messages).toContainText("all of it was undone, so that nothing is left half done");
 });
 
 test("of a large database the names are there before the rest", async ({ workbench: w, page }) => {

@@ -78,6 +78,12 @@ test("a console with an open transaction stays on its connection until that is e
     await place.selectOption("Sample shop");
     await expect(w.messages).toContainText("This console stays where it is: it has an open transaction");
     await expect(chosen).toHaveText("other.sqlite");
+    // Neither is it lost unasked with its connection.
+    await w.explorer.getByRole("treeitem", { name: /^other\.sqlite\b/ }).click({ button: "right" });
+    await page.getByRole("menuitem", { name: "Delete…" }).click();
+    const question = page.getByRole("dialog", { name: "Delete connection" });
+    await expect(question).toContainText("A console on it has an open transaction: it will be rolled back");
+    await question.getByRole("button", { name: "Keep" }).click();
     await w.execute("COMMIT");
     await expect(w.status).not.toContainText("Transaction open");
     await place.selectOption("Sample shop");

@@ -34,6 +34,7 @@ async fn a_query_that_acts_is_not_left_half_done() {
         let mut session = session(cluster).await;
         let session = session.as_mut();
         set_up(session).await;
+        session.take_notices();
         for sql in [
             "select act(n) from generate_series(1, 5000) n",
             "select n from generate_series(1, 5000) n where \"Act 2\"(n) > 0",
@@ -42,6 +43,8 @@ async fn a_query_that_acts_is_not_left_half_done() {
             first_page(session, sql).await;
             let finished = session.finish().await.unwrap();
             assert!(!finished.in_transaction);
+            let told = session.take_notices();
+            assert!(matches!(told.as_slice(), [one] if one.message.contains("was done for all of them")), "{told:?}");
             assert_eq!(value(session, "select count(*) || ' ' || count(distinct n) from acted").await, "5000 5000", "{sql}");
             run(session, "truncate acted").await.unwrap();
         }

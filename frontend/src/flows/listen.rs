@@ -97,8 +97,8 @@ fn tell(console: Console, news: &RunStatus) {
         _ if news.total_rows.is_some() => {}
         RunState::Cancelled if console.slot.is_working() => {}
         RunState::Cancelled => say_end(console, Kind::Warning, "Cancelled: the rows that were read stay", reason),
-        // The rest was given up for the statement that runs now: the rows say so, nothing happened that needs telling.
-        RunState::Partial if console.slot.is_working() => {}
+        // The rest was given up for the statement that runs now: the rows say so. What it means for what the statement did needs telling.
+        RunState::Partial if console.slot.is_working() && reason.is_none_or(|problem| problem.detail.is_none()) => {}
         RunState::Partial => say_end(console, Kind::Warning, "The result is not whole", reason),
         RunState::Unknown => {
             say_end(console, Kind::Error, "The link to the database was lost: what the statement did is not known", reason)

@@ -14,6 +14,7 @@ use crate::engine::EngineError;
 use crate::engine::postgres::errors::Fields;
 use postgres_protocol::message::frontend;
 use shared::problem::{ErrorCode, Problem};
+use shared::wire::run::Notice;
 
 /// Fails where the transaction has a number, which the server gives it with its first change; NULL otherwise.
 const GUARD: &str = "SELECT ('acted ' OPERATOR(pg_catalog.||) pg_catalog.txid_current_if_assigned()::pg_catalog.text)::pg_catalog.int4";
@@ -93,7 +94,11 @@ impl PostgresSession {
             }
         };
         self.sink = Sink::Statement;
-        end.map(|tag| self.completed(tag))
+        end.map(|tag| {
+            let message = "The rest of the rows was given up; what the functions of the query do beside was done for all of them.";
+            self.notices.push(Notice { severity: "NOTICE".to_owned(), message: message.to_owned() });
+            self.completed(tag);
+        })
     }
 }
 
