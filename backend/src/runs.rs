@@ -38,7 +38,7 @@ use shared::limits;
 use shared::problem::{ErrorCode, Problem};
 use shared::wire::catalog::{Catalog, KnownSchemas};
 use shared::wire::connection::{EngineKind, TestResult};
-use shared::wire::run::{RunStatus, StartRun, TransactionState};
+use shared::wire::run::{RunStatus, SessionStatus, StartRun};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -204,7 +204,7 @@ impl Runs {
 
     /// Waits for what a run begins with. Where its caller is the only one who could know of it, it lives by him until then.
     async fn begun(&self, run: Arc<Run>, is_new: bool) -> Result<Begun, Problem> {
-        let lives_alone = is_new && run.window.is_none();
+        let lives_alone = is_new && run.window().is_none();
         let mut orphan = Orphan { registry: &self.registry, run: lives_alone.then(|| run.clone()) };
         // Page 0 with more to come, or the end: a small result is told as done.
         let standing = run.changes().wait_for(|standing| !standing.executing).await.map(|standing| standing.clone());
@@ -225,10 +225,11 @@ impl Runs {
 
     async fn page_of(&self, run: &Arc<Run>, n: u32) -> Result<StoredPage, Problem> {
         let want = run.mailbox.want(n, Instant::now());
-        let comes = |standing: &state::Standing| standing.pages_ready > n || standing.refusal(n).is_some();
+        // A result of one page is there when its statement has ended well, as for the one who started it.
+        let comes = |standing: &state::Standing| (standing.pages_ready > n && !standing.executing) || standing.refusal(n).is_some();
         let standing = run.changes().wait_for(comes).await.map(|s| s.clone());
         let standing = standing.map_err(|_| state::internal())?;
-        if let Some(problem) = standing.refusal(n) {
+        if let Some(problem) = standing.failure().or_else(|| standing.refusal(n)) {
             return Err(if run.mailbox.is_closed() { shelf::gone() } else { problem });
         }
         let page = run.shelf.page(&run.id, n).await?;
@@ -360,20 +361,11 @@ impl Runs {
     }
 
     /// A window that was loaded anew takes a console over, unless another window that is open has it: its session lives by that
-    /// window from now on. What the session has open; `None` where the console has none.
-    pub fn adopt_session(&self, grant: &Grant, connection: ConnectionId, session: SessionId, window: WindowId) -> Option<TransactionState> {
+    /// window from now on, and so does the run that is under way in it. Where the session stands; `None` where the console has none.
+    pub fn adopt_session(&self, grant: &Grant, connection: ConnectionId, session: SessionId, window: WindowId) -> Option<SessionStatus> {
         let principal = grant.principal().clone();
         let window = (principal.clone(), window);
-        let key = ConsoleKey { principal, connection, session };
-        let transaction = self.registry.with_console(&key, |console| {
-            let transaction = console.transaction()?;
-            if !console.window.as_ref().is_some_and(|window| self.registry.windows.is_watched(window)) {
-                console.window = Some(window.clone());
-            }
-            Some(transaction)
-        })?;
-        self.registry.arm(&window);
-        Some(transaction)
+        self.registry.adopt(&ConsoleKey { principal, connection, session }, &window)
     }
 
     /// A console was closed: its run is ended and its session closed. Harmless where there is none.

@@ -49,6 +49,31 @@ test("cancel stops a statement that would never end, and the console takes the n
   await expect(w.run).toBeEnabled();
 });
 
+test("a reload while a statement runs takes it over: it is shown, cancelled, and its end is told", async ({ workbench: w, page }) => {
+  await w.execute("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n");
+  await expect(w.cancel).toBeVisible();
+  await page.reload();
+  await expect(page.getByRole("tabpanel")).toContainText(/Running \d/);
+  await w.cancel.click();
+  await expect(w.messages).toContainText(/cancel/i);
+  await expect(w.run).toBeEnabled();
+  await w.execute("SELECT 41 + 1 AS answer");
+  await expect(w.cell(1, 1)).toHaveText("42");
+});
+
+test("a reload while a result is read to its end takes it over: its rows are shown, and the reading is cancelled", async ({ workbench: w, page }) => {
+  await w.execute("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n");
+  await expect(w.cell(1, 1)).toHaveText("1");
+  await page.getByRole("button", { name: "Read to the end" }).click();
+  await expect(w.cancel).toBeVisible();
+  await page.reload();
+  await expect(w.cell(1, 1)).toHaveText("1");
+  await w.cancel.click();
+  await expect(w.cancel).toBeHidden();
+  await w.execute("SELECT 41 + 1 AS answer");
+  await expect(w.cell(1, 1)).toHaveText("42");
+});
+
 test("a statement that ends too early is marked at its end, and its error is told twice: there and among the messages", async ({ workbench: w, page }) => {
   await w.execute("SELECT 1/");
   await expect(page.getByRole("note", { name: "Error" })).toContainText("incomplete input");

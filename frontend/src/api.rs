@@ -144,6 +144,21 @@ pub async fn next_result(run: &RunId) -> Result<RunAnswer, Problem> {
     answer(&Ask::new(Method::Post, &format!("/runs/{run}/next")).accept(page::MEDIA_TYPE).send().await?).await
 }
 
+/// What a run came to that this page did not start, as [`start_run`] answers it: waits for its first page, or its end without one.
+pub async fn answer_of(run: &RunId) -> Result<RunAnswer, Problem> {
+    let batch = match page(run, 0, None).await {
+        Ok(batch) => Some(batch),
+        Err(problem) if problem.code == ErrorCode::PastTheEnd => None,
+        Err(problem) => return Err(problem),
+    };
+    let RunStatus { id, state, page_rows, total_rows, rows_affected, elapsed_ms, further, transaction, .. } = run_status(run).await?;
+    let told = Told { elapsed_ms: Some(elapsed_ms), transaction: Some(transaction), rows_affected, is_all: false, further };
+    Ok(match batch {
+        Some(batch) => RunAnswer::Rows { id, page_rows, state, total_rows, batch, told },
+        None => RunAnswer::NoRows { id, told },
+    })
+}
+
 async fn answer(reply: &fetch::Reply) -> Result<RunAnswer, Problem> {
     let header = |name: &str| reply.header(name);
     let id = RunId(header("Sheaf-Run").ok_or_else(|| damaged("the answer names no run"))?);
@@ -214,11 +229,10 @@ pub async fn close(run: &RunId) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Takes a console's database session over into this window; what it has open, nothing where there is no session.
-pub async fn adopt_session(connection: &ConnectionId, session: &SessionId, window: &WindowId) -> Option<TransactionState> {
+/// Takes a console's database session over into this window, and what runs there; nothing where there is no session.
+pub async fn adopt_session(connection: &ConnectionId, session: &SessionId, window: &WindowId) -> Option<SessionStatus> {
     let ask = Ask::new(Method::Post, &format!("/sessions/{connection}/{session}")).json(&AdoptSession { window: window.clone() }).ok()?;
-    let status: SessionStatus = ask.send().await.ok()?.json().await.ok()?;
-    Some(status.transaction)
+    ask.send().await.ok()?.json().await.ok()
 }
 
 /// Ends a console's database session.

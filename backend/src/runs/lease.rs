@@ -61,8 +61,8 @@ impl Windows {
 
     /// A run has a new standing.
     pub fn changed(&self, run: &Arc<Run>) {
-        let Some(key) = &run.window else { return };
-        if let Some(window) = self.table().get(key) {
+        let Some(key) = run.window() else { return };
+        if let Some(window) = self.table().get(&key) {
             window.watchers.iter().for_each(|watcher| watcher.tell(run));
         }
     }

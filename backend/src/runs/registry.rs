@@ -23,7 +23,7 @@ use crate::spool::quota::Budgets;
 use futures_util::FutureExt;
 use shared::ids::{ConnectionId, RunId, SessionId};
 use shared::problem::{ErrorCode, Problem};
-use shared::wire::run::{StartRun, TransactionMode};
+use shared::wire::run::{SessionStatus, StartRun, TransactionMode};
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
@@ -86,13 +86,14 @@ impl Registry {
     /// the one that is at work already.
     pub fn begin_next(self: &Arc<Self>, grant: &Grant, id: &RunId) -> Result<(Arc<Run>, bool), Problem> {
         let before = self.find(grant, id)?;
-        let next = before.next(new_id()?, self.spool.segment());
-        {
+        let (new, segment) = (new_id()?, self.spool.segment());
+        let next = {
             let mut table = self.table();
             if let Some(known) = before.mailbox.next_id() {
                 drop(table);
                 return Ok((self.find(grant, &known)?, false));
             }
+            let next = before.next(new, segment);
             if table.is_closing || !before.mailbox.ask_next(&next, Instant::now()) {
                 return Err(before.standing().no_further());
             }
@@ -101,7 +102,8 @@ impl Registry {
                 console.current = Arc::downgrade(&next);
             }
             table.enter(&next);
-        }
+            next
+        };
         self.watch_over(&next);
         Ok((next, true))
     }
@@ -131,7 +133,7 @@ impl Registry {
         let desk = run.console.as_ref().map(|key| {
             let console = table.consoles.entry(key.clone()).or_insert_with(Console::new);
             console.current = Arc::downgrade(run);
-            console.window = run.window.clone();
+            console.window = run.window();
             if let Some(expiry) = console.expiry.take() {
                 expiry.abort();
             }
@@ -150,8 +152,8 @@ impl Registry {
 
     /// Sees to it that the run does not outlive its window, or its last use.
     fn watch_over(self: &Arc<Self>, run: &Arc<Run>) {
-        match &run.window {
-            Some(key) => self.arm(key),
+        match run.window() {
+            Some(key) => self.arm(&key),
             None => {
                 let (registry, weak, idle) = (Arc::downgrade(self), Arc::downgrade(run), self.config.run_idle);
                 let task = tokio::spawn(async move {
@@ -208,14 +210,17 @@ impl Registry {
         if !is_kept {
             run.shelf.clear();
         } else if failed_at_start {
-            // Its whole answer was the Problem.
-            self.drop_run(run);
+            // Its whole answer was the Problem; who waits for its first page is told that, too.
+            self.table().forget(run);
+            run.shelf.clear();
+            // Last: this may be that very task.
+            abort(&run.expiry);
         }
     }
 
     /// A console without a window ends when it is not used for as long as a run is kept.
     fn expire_console(self: &Arc<Self>, table: &mut Table, run: &Arc<Run>) {
-        let Some(key) = run.console.as_ref().filter(|_| run.window.is_none()) else { return };
+        let Some(key) = run.console.as_ref().filter(|_| run.window().is_none()) else { return };
         let Some(console) = table.consoles.get_mut(key) else { return };
         if !std::ptr::eq(console.current.as_ptr(), Arc::as_ptr(run)) {
             return;
@@ -275,14 +280,28 @@ impl Registry {
         abort(&run.expiry);
     }
 
-    /// Looks at a console, if there is one of that name.
-    pub fn with_console<T>(&self, key: &ConsoleKey, look: impl FnOnce(&mut Console) -> Option<T>) -> Option<T> {
-        self.table().consoles.get_mut(key).and_then(look)
+    /// A console and the run that is under way in it live by `window` from now on, unless a window that is open has them.
+    pub fn adopt(self: &Arc<Self>, key: &ConsoleKey, window: &WindowKey) -> Option<SessionStatus> {
+        let mut table = self.table();
+        let console = table.consoles.get_mut(key)?;
+        let transaction = console.transaction()?;
+        if console.window.as_ref().is_some_and(|window| self.windows.is_watched(window)) {
+            return Some(SessionStatus { transaction, run: None });
+        }
+        console.window = Some(window.clone());
+        let run = console.current.upgrade().filter(|run| run.window().is_some() && is_under_way(run));
+        if run.is_some() {
+            // With it the one before, where that has the session until its statement's next result is there.
+            table.active.values().filter(|run| run.console.as_ref() == Some(key)).for_each(|run| run.pass_on(window));
+        }
+        drop(table);
+        self.arm(window);
+        Some(SessionStatus { transaction, run: run.map(|run| run.status()) })
     }
 
     /// All runs of a window, for a watcher that is new.
     pub fn of_window(&self, key: &WindowKey) -> Vec<Arc<Run>> {
-        self.table().runs.values().filter(|run| run.window.as_ref() == Some(key)).cloned().collect()
+        self.table().runs.values().filter(|run| run.window().as_ref() == Some(key)).cloned().collect()
     }
 
     /// Nobody watches the window: it ends when nobody does for the time of the lease.
@@ -430,17 +449,22 @@ async fn end_window(registry: Weak<Registry>, key: WindowKey, after: std::time::
 
 /// The console's earlier run ends for the next, unless its statement still works.
 fn make_way(current: &Arc<Run>) -> Result<(), Problem> {
-    let standing = current.standing().clone();
-    if standing.state.is_final() || current.mailbox.is_stopping() {
-        return Ok(());
-    }
-    if standing.is_working() || (current.mailbox.is_to_end() && !standing.all_here) {
+    if is_under_way(current) {
         let mut problem = too_many("This console is still running a statement".to_owned());
         problem.hint = Some("Cancel it first, or use another console".to_owned());
         return Err(problem);
     }
-    current.mailbox.give_up(GIVEN_UP_FOR_NEXT);
+    if !current.standing().state.is_final() && !current.mailbox.is_stopping() {
+        current.mailbox.give_up(GIVEN_UP_FOR_NEXT);
+    }
     Ok(())
+}
+
+/// Its statement still works, or all its rows are being read, and nobody has stopped it.
+fn is_under_way(run: &Run) -> bool {
+    let standing = run.standing().clone();
+    let works = standing.is_working() || (run.mailbox.is_to_end() && !standing.all_here);
+    works && !standing.state.is_final() && !run.mailbox.is_stopping()
 }
 
 /// The run's session is wanted back: its statement is stopped, what was read stays.

@@ -21,7 +21,8 @@ pub(super) struct Run {
     pub id: RunId,
     pub principal: Principal,
     pub connection: ConnectionId,
-    pub window: Option<WindowKey>,
+    /// The window it lives by; another, once that has taken its console over.
+    window: Mutex<Option<WindowKey>>,
     pub token: Option<String>,
     pub console: Option<ConsoleKey>,
     /// Rows of a page, as they were asked for.
@@ -58,7 +59,7 @@ impl Run {
             id,
             principal: self.principal.clone(),
             connection: self.connection.clone(),
-            window: self.window.clone(),
+            window: self.window(),
             token: self.token.clone(),
             console: self.console.clone(),
             page_rows: self.page_rows,
@@ -73,7 +74,7 @@ impl Run {
             id,
             principal,
             connection,
-            window,
+            window: Mutex::new(window),
             token,
             console,
             page_rows,
@@ -85,6 +86,19 @@ impl Run {
             expiry: Mutex::default(),
             actor: Mutex::default(),
         })
+    }
+
+    /// The window it lives by.
+    pub fn window(&self) -> Option<WindowKey> {
+        self.window.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// It lives by another window from now on, which is told of it. A run without a window stays without.
+    pub fn pass_on(self: &Arc<Self>, to: &WindowKey) {
+        if let Some(window) = self.window.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+            window.clone_from(to);
+        }
+        self.windows.changed(self);
     }
 
     /// Changes the standing and tells everybody. Only the actor (and its guard) calls it.

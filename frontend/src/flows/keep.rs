@@ -1,5 +1,6 @@
 //! Keeps consoles and layout in the browser's storage: after a rest of 400 ms, and when the page is left.
 
+use super::run;
 use crate::api::{self, storage};
 use crate::state::Workbench;
 use crate::state::closed::{self, Closed};
@@ -37,16 +38,19 @@ pub fn restore(w: Workbench) {
     w.consoles.closed.set(closed_consoles(w));
 }
 
-/// Finds the database sessions of consoles again that a reload of the page left: with what they have open.
+/// Finds the database sessions of consoles again that a reload of the page left: with what they have open, and what runs there.
 pub fn adopt_sessions(w: Workbench) {
     for console in w.consoles.list.get_untracked() {
         let Some(connection) = console.connection.get_untracked() else { continue };
         spawn_local(async move {
             let found = api::adopt_session(&connection, &console.session(), &w.window.get_value()).await;
-            if let Some(transaction) = found
+            if let Some(found) = found
                 && !console.slot.is_working()
             {
-                console.slot.transaction.set(transaction);
+                console.slot.transaction.set(found.transaction);
+                if let Some(status) = found.run {
+                    run::take_over(w, console, connection, status);
+                }
             }
         });
     }

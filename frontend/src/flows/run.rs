@@ -137,6 +137,21 @@ async fn apart_on(w: Workbench, console: Console, connection: &ConnectionId, sql
     done.is_ok()
 }
 
+/// Shows a statement that runs since before the page was loaded anew, and then what it gives. Its text is not known here.
+pub fn take_over(w: Workbench, console: Console, connection: ConnectionId, status: RunStatus) {
+    let RunStatus { id, token: Some(token), elapsed_ms, .. } = status else { return };
+    let (part, since_ms) = (Part { run: console.slot.begin_run(), number: 1, of: 1, result: 1 }, now_ms() - elapsed_ms);
+    w.runs.expect(token.clone(), console);
+    work(console, Running { token: token.clone(), range: (0, 0), started_ms: since_ms, cancelling: false, part: None });
+    spawn_local(async move {
+        let sent = Sent { text: "".into(), range: 0..0, part, since_ms };
+        let answer = api::answer_of(&id).await;
+        let _ = answered(w, console, &connection, sent, (&token, since_ms), answer).await;
+        rest(console);
+        follow_definitions(w, console, &connection);
+    });
+}
+
 /// Stops what runs in the console, or the reading of its result.
 pub fn cancel(console: Console) {
     let token = console.slot.in_hand.with_value(|running| running.as_ref().map(|running| running.token.clone()));
@@ -215,7 +230,7 @@ fn rest(console: Console) {
 }
 
 /// One statement, with all its results.
-async fn one(w: Workbench, console: Console, connection: &ConnectionId, mut sent: Sent, params: Vec<Value>) -> Result<(), Ended> {
+async fn one(w: Workbench, console: Console, connection: &ConnectionId, sent: Sent, params: Vec<Value>) -> Result<(), Ended> {
     let token = names::fresh();
     let started_ms = now_ms();
     let part = sent.part.is_of_script().then_some((sent.part.number, sent.part.of));
@@ -232,12 +247,24 @@ async fn one(w: Workbench, console: Console, connection: &ConnectionId, mut sent
         token: Some(token.clone()),
         transaction: console.mode.get_untracked(),
     };
-    let mut answer = api::start_run(&request).await;
+    let answer = api::start_run(&request).await;
+    answered(w, console, connection, sent, (&token, started_ms), answer).await
+}
+
+/// What a statement gives, shown and told: its first result, and all that follow it.
+async fn answered(
+    w: Workbench,
+    console: Console,
+    connection: &ConnectionId,
+    mut sent: Sent,
+    (token, started_ms): (&str, f64),
+    mut answer: Result<RunAnswer, Problem>,
+) -> Result<(), Ended> {
     loop {
         console.slot.elapsed_ms.set(Some(now_ms() - started_ms));
         let problem = match answer {
             Ok(given) => {
-                let mut result = shown(w, console, connection, (&sent, &token), given);
+                let mut result = shown(w, console, connection, (&sent, token), given);
                 let next = if result.told.further { Some(api::next_result(&result.id).await) } else { None };
                 // A statement that only might have had another result has ended with this one.
                 let is_last = next.as_ref().is_none_or(|next| next.as_ref().is_err_and(|problem| problem.code == ErrorCode::PastTheEnd));
@@ -259,7 +286,8 @@ async fn one(w: Workbench, console: Console, connection: &ConnectionId, mut sent
     if sent.part.result > 1 {
         console.slot.elapsed_ms.set(Some(now_ms() - started_ms));
     }
-    if words::changes_catalog(sent.sql(), w.connections.engine(Some(connection))) {
+    // What is not known may have defined something.
+    if sent.sql().is_empty() || words::changes_catalog(sent.sql(), w.connections.engine(Some(connection))) {
         console.slot.defined.set_value(true);
     }
     Ok(())

@@ -115,11 +115,14 @@ pub struct AdoptSession {
 }
 
 /// Where a console's session stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SessionStatus {
     /// What it has open.
     pub transaction: TransactionState,
+    /// The run whose statement is still at work on it, and which the window has taken over with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunStatus>,
 }
 
 /// One column of a result.

@@ -167,7 +167,8 @@ pub async fn close(State(app): State<App>, grant: Grant, PathOf(id): PathOf<RunI
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// A window that was loaded anew takes a console over, unless another open window has it: the console's session lives on by it.
+/// A window that was loaded anew takes a console over, unless another open window has it: the console's session lives on by it, and
+/// so does the run that is under way there.
 #[utoipa::path(post, path = "/api/v1/sessions/{connection}/{session}", tag = "runs", request_body = AdoptSession,
     params(("connection" = ConnectionId, Path), ("session" = SessionId, Path)),
     responses((status = 200, body = SessionStatus), (status = 404, body = Problem, description = "The console has no session")))]
@@ -177,9 +178,8 @@ pub async fn adopt_session(
     PathOf((connection, session)): PathOf<(ConnectionId, SessionId)>,
     Json(AdoptSession { window }): Json<AdoptSession>,
 ) -> Result<axum::Json<SessionStatus>, Failure> {
-    let transaction = app.runs.adopt_session(&grant, connection, session, window);
-    let transaction = transaction.ok_or_else(|| Problem::new(ErrorCode::NotFound, "This console has no database session"))?;
-    Ok(axum::Json(SessionStatus { transaction }))
+    let status = app.runs.adopt_session(&grant, connection, session, window);
+    Ok(axum::Json(status.ok_or_else(|| Problem::new(ErrorCode::NotFound, "This console has no database session"))?))
 }
 
 /// A console was closed: its run ends, its database session is closed.

@@ -2,7 +2,7 @@
 
 use super::*;
 use futures_util::{Stream, StreamExt};
-use shared::wire::run::TransactionState;
+use shared::wire::run::{SessionStatus, TransactionState};
 use std::pin::Pin;
 use tokio::time::{Instant, advance, sleep};
 
@@ -261,17 +261,18 @@ async fn a_window_that_was_loaded_anew_takes_its_consoles_over() {
     let house = house();
     let adopt = |console: &str, window: &str| {
         let (connection, session) = (ConnectionId("c1".to_owned()), SessionId(console.to_owned()));
-        house.runs.adopt_session(&house.grant, connection, session, WindowId(window.to_owned()))
+        let status = house.runs.adopt_session(&house.grant, connection, session, WindowId(window.to_owned()));
+        status.map(|status| (status.transaction, status.run))
     };
     let old = watch(&house, "old");
     house.start(StartRun { window: Some(WindowId("old".to_owned())), ..on_console("begin", "k") }).await.unwrap();
     // Another window asks while the first is open: it is told, and takes nothing.
-    assert_eq!(adopt("k", "other"), Some(TransactionState::Open));
+    assert_eq!(adopt("k", "other"), Some((TransactionState::Open, None)));
     sleep(120 * SECOND).await;
     assert_eq!(house.runs.census().sessions, 1);
     drop(old);
     house.settle().await;
-    assert_eq!(adopt("k", "new"), Some(TransactionState::Open));
+    assert_eq!(adopt("k", "new"), Some((TransactionState::Open, None)));
     let new = watch(&house, "new");
     house.settle().await;
     sleep(120 * SECOND).await;
@@ -280,4 +281,75 @@ async fn a_window_that_was_loaded_anew_takes_its_consoles_over() {
     sleep(31 * SECOND).await;
     assert_eq!(house.runs.census().sessions, 0);
     assert_eq!((adopt("k", "later"), adopt("stranger", "later")), (None, None));
+}
+
+/// A statement of the window `old` that waits at the gate, and whose start nobody waits for any more.
+async fn left_at_the_gate(house: &House, sql: &str) {
+    let old = watch(house, "old");
+    let start = StartRun { window: Some(WindowId("old".to_owned())), token: Some("t".to_owned()), ..on_console(sql, "k") };
+    let start = house.start_later(start);
+    house.world.at_gate.notified().await;
+    start.abort();
+    drop(old);
+    house.settle().await;
+}
+
+fn adopt_console(house: &House, window: &str) -> Option<SessionStatus> {
+    let (connection, session) = (ConnectionId("c1".to_owned()), SessionId("k".to_owned()));
+    house.runs.adopt_session(&house.grant, connection, session, WindowId(window.to_owned()))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_window_that_was_loaded_anew_takes_over_what_runs() {
+    let house = house();
+    left_at_the_gate(&house, "rows n=7 gate=execute").await;
+    let mut new = watch(&house, "new");
+    assert!(heard(&house, &mut new).await.is_empty());
+    let run = adopt_console(&house, "new").unwrap().run.unwrap();
+    assert_eq!((run.state, run.token.as_deref()), (RunState::Running, Some("t")));
+    assert_eq!(heard(&house, &mut new).await.first().map(|told| told.id.clone()), Some(run.id.clone()), "its news are the new window's");
+    // Long after the lease of the window that started it.
+    sleep(120 * SECOND).await;
+    assert_eq!(house.start(on_console("rows n=1", "k")).await.unwrap_err().code, ErrorCode::TooMany);
+    house.world.gate.add_permits(1);
+    assert_eq!(rows_of(&house.page(&run.id, 0).await.unwrap()), numbers(0, 7));
+    assert_eq!(house.status(&run.id).unwrap().total_rows, Some(7), "a result of one page is whole when it is given");
+    drop(new);
+    sleep(31 * SECOND).await;
+    assert_eq!(house.status(&run.id).unwrap_err().code, ErrorCode::Gone, "it lives by the new window");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_taken_over_can_be_cancelled_and_its_end_is_told_to_who_waits() {
+    let house = house();
+    left_at_the_gate(&house, "rows n=7 gate=execute").await;
+    let run = adopt_console(&house, "new").unwrap().run.unwrap();
+    let first = house.page_later(&run.id, 0);
+    house.settle().await;
+    house.runs.cancel_by_token(&house.grant, "t").unwrap();
+    let problem = first.await.unwrap().unwrap_err();
+    assert_eq!((problem.code, problem.transaction), (ErrorCode::Cancelled, Some(TransactionState::None)));
+    assert_eq!(adopt_console(&house, "newer").unwrap().run, None, "what has ended is not taken over");
+    house.start(on_console("rows n=1", "k")).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_next_result_that_is_waited_for_is_taken_over_with_the_one_before() {
+    let house = house();
+    let old = watch(&house, "old");
+    let start = StartRun { window: Some(WindowId("old".to_owned())), ..on_console("rows n=7 | rows n=8 gate=next", "k") };
+    let before = house.start(start).await.unwrap().status;
+    assert!(before.further);
+    let (runs, grant, id) = (house.runs.clone(), house.grant.clone(), before.id);
+    let next = tokio::spawn(async move { runs.next(&grant, &id).await });
+    house.settle().await;
+    next.abort();
+    drop(old);
+    house.settle().await;
+    let new = watch(&house, "new");
+    let run = adopt_console(&house, "new").unwrap().run.unwrap();
+    sleep(120 * SECOND).await;
+    house.world.gate.add_permits(1);
+    assert_eq!(rows_of(&house.page(&run.id, 0).await.unwrap()).len(), 8);
+    drop(new);
 }

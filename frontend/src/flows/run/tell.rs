@@ -52,13 +52,18 @@ pub fn say_notices(console: Console, notices: &[Notice]) {
     }
 }
 
+/// How a statement begins, for the log; nothing where its text is not known.
+fn statement_of(sent: &Sent) -> Option<String> {
+    Some(words::beginning(sent.sql(), 160)).filter(|beginning| !beginning.is_empty())
+}
+
 /// A statement ended well: what came of it, and how long it took.
 pub(super) fn done(console: Console, sent: &Sent, what: &str, told: &Told) {
     let text = match told.elapsed_ms {
         Some(ms) => format!("{what} in {}", words::elapsed(ms)),
         None => what.to_owned(),
     };
-    let statement = Some(words::beginning(sent.sql(), 160));
+    let statement = statement_of(sent);
     console.messages.push(Message { number: 0, at: wall_time(), kind: Kind::Done, text, more: Vec::new(), statement, mark: None });
 }
 
@@ -95,7 +100,7 @@ pub(super) fn failed(w: Workbench, console: Console, sent: &Sent, problem: &Prob
     } else {
         console.slot.outcome.set(Some(if cancelled { Outcome::Cancelled } else { Outcome::Failed(problem.message.clone()) }));
     }
-    let statement = Some(words::beginning(sent.sql(), 160));
+    let statement = statement_of(sent);
     console.messages.push(Message { number: 0, at: wall_time(), kind, text, more, statement, mark });
     if matches!(problem.code, ErrorCode::PasswordNeeded | ErrorCode::UnknownHostKey) {
         w.dialogs.show(Dialog::Connection(console.connection.get_untracked()));
