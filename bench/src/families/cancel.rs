@@ -84,7 +84,7 @@ async fn measure_on(study: &Study, record: &mut Record, url: &str, kinds: &[Kind
         let Some(kind) = kinds.get(number % kinds.len()) else { continue };
         // A transaction that rests for ten minutes is ended by the server, and the lock is free.
         if at % TRIES_A_SIGN_OF_LIFE == 0 {
-            api.run(&connection, "holder", "SELECT 1").await?;
+            api.run(&connection, "holder", LOCK[3]).await?;
         }
         let delay = std::time::Duration::from_millis(random.u64(5..100));
         let token = format!("try-{at}");
