@@ -81,6 +81,7 @@ SELECT 'made' AS made`);
   await expect(w.status).toContainText("1,000+ rows");
   await w.execute("SELECT 'acted: ' || count(*) FROM acted");
   await expect(w.cell(1, 1)).toHaveText("acted: 0");
+  await page.keyboard.press("Alt+5");
   await expect(w.messages).toContainText("all of it was undone, so that nothing is left half done");
 });
 

@@ -8,6 +8,7 @@ use crate::state::consoles::Console;
 use crate::state::link::{Link, pause_ms};
 use crate::state::messages::Kind;
 use crate::state::result::Transaction;
+use crate::state::results::{Body, Tab};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use shared::ids::RunId;
@@ -90,6 +91,12 @@ pub fn take_in(w: Workbench, news: RunStatus) {
     }
 }
 
+/// Another statement of the console runs, or has taken its place.
+fn gave_way(console: Console, id: &RunId) -> bool {
+    let is_shown = |tab: &Tab| matches!(&tab.body, Body::Rows(shown) if shown.id == *id);
+    console.slot.is_working() || !console.slot.tabs.with_untracked(|tabs| tabs.iter().any(is_shown))
+}
+
 fn tell(console: Console, news: &RunStatus) {
     let reason = news.problem.as_ref();
     match news.state {
@@ -97,8 +104,8 @@ fn tell(console: Console, news: &RunStatus) {
         _ if news.total_rows.is_some() => {}
         RunState::Cancelled if console.slot.is_working() => {}
         RunState::Cancelled => say_end(console, Kind::Warning, "Cancelled: the rows that were read stay", reason),
-        // The rest was given up for the statement that runs now: the rows say so. What it means for what the statement did needs telling.
-        RunState::Partial if console.slot.is_working() && reason.is_none_or(|problem| problem.detail.is_none()) => {}
+        // The rest was given up for another statement: its rows say so, or are gone. What that means for what it did needs telling.
+        RunState::Partial if gave_way(console, &news.id) && reason.is_none_or(|problem| problem.detail.is_none()) => {}
         RunState::Partial => say_end(console, Kind::Warning, "The result is not whole", reason),
         RunState::Unknown => {
             say_end(console, Kind::Error, "The link to the database was lost: what the statement did is not known", reason)

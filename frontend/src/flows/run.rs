@@ -425,9 +425,10 @@ pub async fn close_results(w: Workbench, console: Console) {
     }
 }
 
+/// Its news are heard until it is closed: it may have to say what became of its statement.
 fn close_run(w: Workbench, id: RunId) {
-    w.runs.remove(&id);
     spawn_local(async move {
         let _ = api::close(&id).await;
+        w.runs.remove(&id);
     });
 }
