@@ -12,7 +12,7 @@ use postgres_protocol::message::frontend;
 
 pub use assemble::Answers;
 
-/// Which of the questions a flight asks; their order is that of [`assemble`].
+/// Which of the questions a flight asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part<'a> {
     /// All of them, about everything.
@@ -25,28 +25,48 @@ pub enum Part<'a> {
     Contents(&'a str),
 }
 
+/// A question, behind the number by which [`assemble`] knows its rows.
+type Question = (usize, &'static str);
+
+const NAMES_OF_SCHEMAS: &[Question] = &[(assemble::DATABASE, DATABASE), (assemble::SEARCH_PATH, SEARCH_PATH), (assemble::SCHEMAS, SCHEMAS)];
+const ABOUT_SCHEMAS: &[Question] =
+    &[(assemble::DATABASE, DATABASE), (assemble::SEARCH_PATH, SEARCH_PATH), (assemble::SCHEMAS, SCHEMAS), (assemble::VERSIONS, VERSIONS)];
+const NAMES: &[Question] = &[(assemble::RELATIONS, RELATIONS)];
+const CONTENTS: &[Question] = &[
+    (assemble::RELATIONS, RELATIONS),
+    (assemble::COLUMNS, COLUMNS),
+    (assemble::KEYS, KEYS),
+    (assemble::INDEXES, INDEXES),
+    (assemble::TRIGGERS, TRIGGERS),
+    (assemble::ROUTINES, ROUTINES),
+];
+
 impl Part<'_> {
-    /// The number of its first question.
-    pub fn first_question(self) -> usize {
-        if matches!(self, Self::Contents(_)) { ABOUT_SCHEMAS.len() } else { 0 }
+    /// What it asks about schemas, and then about what is in them.
+    fn questions(self) -> (&'static [Question], &'static [Question]) {
+        match self {
+            Self::Whole => (ABOUT_SCHEMAS, CONTENTS),
+            Self::Names => (NAMES_OF_SCHEMAS, NAMES),
+            Self::Versions => (ABOUT_SCHEMAS, &[]),
+            Self::Contents(_) => (&[], CONTENTS),
+        }
+    }
+
+    /// The numbers of its questions, in the order of their answers.
+    pub fn numbers(self) -> Vec<usize> {
+        let (about_schemas, contents) = self.questions();
+        about_schemas.iter().chain(contents).map(|(number, _)| *number).collect()
     }
 }
 
-const ABOUT_SCHEMAS: [&str; 4] = [DATABASE, SEARCH_PATH, SCHEMAS, VERSIONS];
-const CONTENTS: [&str; 6] = [RELATIONS, COLUMNS, KEYS, INDEXES, TRIGGERS, ROUTINES];
-
 /// One question after the other.
 pub fn write_questions(part: Part<'_>, out: &mut BytesMut) -> std::io::Result<()> {
-    let (about_schemas, contents, schemas): (&[&str], &[&str], _) = match part {
-        Part::Whole => (&ABOUT_SCHEMAS, &CONTENTS, None),
-        Part::Names => (&[DATABASE, SEARCH_PATH, SCHEMAS, NO_VERSIONS], &[RELATIONS], None),
-        Part::Versions => (&ABOUT_SCHEMAS, &[], None),
-        Part::Contents(schemas) => (&[], &CONTENTS, Some(schemas)),
-    };
-    for sql in about_schemas {
+    let (about_schemas, contents) = part.questions();
+    let schemas = if let Part::Contents(schemas) = part { Some(schemas) } else { None };
+    for (_, sql) in about_schemas {
         super::session::write_query(sql, out)?;
     }
-    for sql in contents {
+    for (_, sql) in contents {
         frontend::parse("", sql, [], out)?;
         bind_texts("", &[schemas], out)?;
         frontend::execute("", 0, out)?;
@@ -84,9 +104,6 @@ const VERSIONS: &str = "SELECT v.n, pg_catalog.count(*), pg_catalog.sum(v.x::pg_
         UNION ALL SELECT c.relnamespace, t.xmin FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid \
         UNION ALL SELECT p.pronamespace, p.xmin FROM pg_catalog.pg_proc p \
     ) v GROUP BY v.n";
-
-/// Stands in the place of the versions: names alone are no version of anything.
-const NO_VERSIONS: &str = "SELECT WHERE false";
 
 const RELATIONS: &str = "SELECT c.oid, c.relnamespace, c.relname, c.relkind, \
         CASE WHEN c.reltuples >= 0 AND c.relkind <> 'v' THEN c.reltuples::pg_catalog.int8 END, d.description \

@@ -172,7 +172,7 @@ impl PostgresSession {
         if reach != Reach::EndAndSync {
             frontend::close(b'P', "", out)?;
             if guarded {
-                Self::write_guard(out)?;
+                write_query(effects::GUARD, out)?;
             }
             if self.read_only {
                 write_query("COMMIT", out)?;
@@ -395,10 +395,7 @@ impl Session for PostgresSession {
             self.look_up_types_late(&unnamed).await?;
         }
         match failed.filter(|fields| !(stopped && fields.is_cancel())) {
-            Some(fields) => match Self::refusal_of_guard(&fields).filter(|_| guarded) {
-                Some(undone) => Err(undone),
-                None => Err(self.refusal_of(fields, &statement.sql)),
-            },
+            Some(fields) => Err(self.refusal_at_end(fields, guarded, &statement.sql)),
             None => Ok(Finished {
                 rows_affected: tag.and_then(|tag| rows_affected(&tag, !columns.is_empty())),
                 in_transaction: self.in_transaction(),

@@ -9,17 +9,17 @@ use std::collections::HashMap;
 
 type Oid = u32;
 
-/// Which question a row answers, in the order they are sent.
-const DATABASE: usize = 0;
-const SEARCH_PATH: usize = 1;
-const SCHEMAS: usize = 2;
-const VERSIONS: usize = 3;
-const RELATIONS: usize = 4;
-const COLUMNS: usize = 5;
-const KEYS: usize = 6;
-const INDEXES: usize = 7;
-const TRIGGERS: usize = 8;
-const ROUTINES: usize = 9;
+/// Which question a row answers.
+pub const DATABASE: usize = 0;
+pub const SEARCH_PATH: usize = 1;
+pub const SCHEMAS: usize = 2;
+pub const VERSIONS: usize = 3;
+pub const RELATIONS: usize = 4;
+pub const COLUMNS: usize = 5;
+pub const KEYS: usize = 6;
+pub const INDEXES: usize = 7;
+pub const TRIGGERS: usize = 8;
+pub const ROUTINES: usize = 9;
 
 /// What has been answered so far.
 #[derive(Debug, Default)]

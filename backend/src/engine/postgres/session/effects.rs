@@ -7,7 +7,6 @@
 //! an operator, a domain, a policy) meets a [`GUARD`] in the flight that closes the portal: it fails where something was written, which undoes it.
 
 use super::lookup::write_aside;
-use super::messages::write_query;
 use super::way::{is_mere_query, unknown_calls};
 use super::{Event, Portal, PostgresSession, Reach, Sink, Statement};
 use crate::engine::EngineError;
@@ -16,22 +15,25 @@ use postgres_protocol::message::frontend;
 use shared::problem::{ErrorCode, Problem};
 use shared::wire::run::Notice;
 
-/// Fails where the transaction has a number, which the server gives it with its first change; NULL otherwise.
-const GUARD: &str = "SELECT ('acted ' OPERATOR(pg_catalog.||) pg_catalog.txid_current_if_assigned()::pg_catalog.text)::pg_catalog.int4";
+/// Fails where the transaction has a number, which the server gives it with its first change; NULL otherwise. Its failure is known by
+/// [`Fields::is_of_guard`].
+pub const GUARD: &str = "SELECT ('acted ' OPERATOR(pg_catalog.||) pg_catalog.txid_current_if_assigned()::pg_catalog.text)::pg_catalog.int4";
 
-/// Of the server's own functions, those that are volatile only because no two calls give the same, or because they take time.
+/// Whether one of the functions of these names is volatile. Those of the server's own are left out that are so only because no two calls
+/// give the same, or because they take time.
 const ACTS: &str = "SELECT EXISTS (SELECT FROM pg_catalog.pg_proc p \
     WHERE p.proname OPERATOR(pg_catalog.=) ANY ($1::pg_catalog.name[]) \
     AND p.provolatile OPERATOR(pg_catalog.=) 'v'::pg_catalog.\"char\" \
     AND (p.oid OPERATOR(pg_catalog.>=) 16384::pg_catalog.oid OR NOT p.proname OPERATOR(pg_catalog.=) ANY \
     ('{clock_timestamp,gen_random_uuid,pg_sleep,pg_sleep_for,pg_sleep_until,random_normal,timeofday,uuidv4,uuidv7}'::pg_catalog.name[])))";
 
+const UNDONE: &str =
+    "It changed something beside giving rows, and its rest was given up: all of it was undone, so that nothing is left half done.";
+
 impl PostgresSession {
     /// Before a statement is ended of which not all rows were read: what it may do beside is done for all of them.
     pub(super) async fn complete_effects(&mut self) -> Result<(), EngineError> {
-        // Without a row limit nothing that is unknown is called; in a read-only transaction nothing is done.
-        let is_limited = |statement: &&Statement| statement.reach == Reach::Page && statement.portal != Portal::Complete;
-        let Some(statement) = self.statement.as_ref().filter(is_limited).filter(|_| !self.read_only) else { return Ok(()) };
+        let Some(statement) = self.statement.as_ref().filter(|statement| self.may_be_half_done(statement)) else { return Ok(()) };
         let called = unknown_calls(&statement.sql);
         if called.is_empty() {
             return Ok(());
@@ -41,22 +43,23 @@ impl PostgresSession {
         if rests && self.is_any_volatile(&called).await? { self.run_to_the_end().await } else { Ok(()) }
     }
 
+    /// Rows are left behind a row limit, where something may have been written. Without a limit the server runs to the end, or a cancel
+    /// undoes all of it.
+    fn may_be_half_done(&self, statement: &Statement) -> bool {
+        statement.reach == Reach::Page && statement.portal != Portal::Complete && !self.read_only
+    }
+
     /// Whether a statement that is ended now needs the guard: it is a query of which rows are left, in no transaction but its own.
     pub(super) fn needs_guard(&self, statement: &Statement) -> bool {
-        let is_left = statement.reach == Reach::Page && statement.portal != Portal::Complete;
-        is_left && !self.read_only && !self.in_transaction() && is_mere_query(&statement.sql)
+        self.may_be_half_done(statement) && !self.in_transaction() && is_mere_query(&statement.sql)
     }
 
-    /// Writes the guard, behind the portal's end and before the Sync.
-    pub(super) fn write_guard(out: &mut bytes::BytesMut) -> std::io::Result<()> {
-        write_query(GUARD, out)
-    }
-
-    /// What it means that the guard has failed.
-    pub(super) fn refusal_of_guard(fields: &Fields) -> Option<EngineError> {
-        let message =
-            "It changed something beside giving rows, and its rest was given up: all of it was undone, so that nothing is left half done.";
-        fields.is_of_guard().then(|| EngineError::idle(Problem::new(ErrorCode::Rejected, message)))
+    /// What the failure of a statement that was ended means; with the guard behind it, perhaps that.
+    pub(super) fn refusal_at_end(&self, fields: Fields, guarded: bool, sql: &str) -> EngineError {
+        if guarded && fields.is_of_guard() {
+            return EngineError::idle(Problem::new(ErrorCode::Rejected, UNDONE));
+        }
+        self.refusal_of(fields, sql)
     }
 
     /// Up to the rows that were asked for last, of which the last may be on their way.

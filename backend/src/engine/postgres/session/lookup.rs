@@ -47,8 +47,13 @@ impl PostgresSession {
         written.map_err(|error| not_sent(&error.into()))?;
         self.send().await?;
         self.read_introduction().await?;
-        let first = part.first_question();
-        self.ask(1, &mut |question, row| answers.take(first + question, row)).await
+        let numbers = part.numbers();
+        let mut take = |question, row| {
+            if let Some(number) = numbers.get(question) {
+                answers.take(*number, row);
+            }
+        };
+        self.ask(1, &mut take).await
     }
 
     /// Before a session's first question of any kind, in the same flight: which server it is, and that it shall watch the link.

@@ -3,7 +3,8 @@
 //! Under a row limit PostgreSQL uses no parallel workers, and without one it sends all it has. So a text that may have a parallel plan is
 //! executed without a limit where that costs nothing: its rows are few, or it is a mere query whose rest can be given up by a cancel.
 //! Invariant: a guess decides about speed and bytes, never about what a statement does. A text with a call that is not in [`HARMLESS`] keeps
-//! its row limit, because a cancel would undo what that call did, and is asked about before its rest is given up ([`super::effects`]). Figures: docs/decisions/0003-postgres-portal.md.
+//! its row limit, because a cancel would undo what that call did, and is asked about before its rest is given up; what acts unseen is undone, whichever way the
+//! statement goes ([`super::effects`]). Figures: docs/decisions/0003-postgres-portal.md.
 
 use shared::sql::{Token, TokenKind, dialect, lex};
 use shared::wire::connection::EngineKind;
@@ -214,7 +215,7 @@ fn is_harmless(word: &str) -> bool {
 
 /// How to execute `sql`, where a page has `rows`.
 fn way_of(sql: &str, rows: usize) -> Way {
-    let text = Text { sql, tokens: lex(sql, EngineKind::Postgres).filter(|token| token.is_significant(sql)).collect() };
+    let text = Text::of(sql);
     if !(text.is(0, "select") || text.is(0, "with")) || text.has(&NO_QUERY) || text.locks() {
         return Way::Paged;
     }
@@ -229,7 +230,7 @@ fn way_of(sql: &str, rows: usize) -> Way {
 
 /// Names of what `sql` calls and is not known to compute only, as the server has them.
 pub fn unknown_calls(sql: &str) -> Vec<String> {
-    let text = Text { sql, tokens: lex(sql, EngineKind::Postgres).filter(|token| token.is_significant(sql)).collect() };
+    let text = Text::of(sql);
     let called = (0..text.tokens.len()).filter(|at| text.kind(at + 1) == Some(TokenKind::Open));
     let mut names: Vec<String> = called.filter_map(|at| text.unknown_name(at)).collect();
     names.sort_unstable();
@@ -239,7 +240,7 @@ pub fn unknown_calls(sql: &str) -> Vec<String> {
 
 /// Whether `sql` is a query by its text: it locks, changes and keeps nothing that it names.
 pub fn is_mere_query(sql: &str) -> bool {
-    let text = Text { sql, tokens: lex(sql, EngineKind::Postgres).filter(|token| token.is_significant(sql)).collect() };
+    let text = Text::of(sql);
     let first = (0..text.tokens.len()).find(|at| text.kind(*at) != Some(TokenKind::Open)).unwrap_or_default();
     ["select", "with", "values", "table"].iter().any(|word| text.is(first, word)) && !text.has(&NO_QUERY) && !text.locks()
 }
@@ -261,7 +262,11 @@ struct Outline {
     aggregates: bool,
 }
 
-impl Text<'_> {
+impl<'a> Text<'a> {
+    fn of(sql: &'a str) -> Self {
+        Self { sql, tokens: lex(sql, EngineKind::Postgres).filter(|token| token.is_significant(sql)).collect() }
+    }
+
     fn word(&self, at: usize) -> Option<String> {
         self.tokens.get(at).filter(|token| token.kind == TokenKind::Word).map(|token| token.text(self.sql).to_ascii_lowercase())
     }
