@@ -1,4 +1,4 @@
-import { expect, test, type Workbench } from "./support/journey.ts";
+import { expect, test } from "./support/journey.ts";
 import { Mariadb } from "./support/mariadb.ts";
 
 let mariadb: Mariadb;
@@ -67,19 +67,8 @@ test("connect to MariaDB by the dialog: a mighty user is no read-only one, then 
   await expect(w.cell(1, 1)).toHaveText("goes on");
 });
 
-async function connect({ page, status }: Workbench, name: string) {
-  await page.getByRole("button", { name: "New connection" }).first().click();
-  const dialog = page.getByRole("dialog", { name: "Connection" });
-  await dialog.getByLabel("MySQL").check({ force: true });
-  const fields = { Name: name, Host: "127.0.0.1", Port: String(mariadb.port), Database: "shop", User: mariadb.user, Password: mariadb.password };
-  for (const [field, value] of Object.entries(fields)) await dialog.getByLabel(field, { exact: true }).fill(value);
-  await dialog.getByRole("button", { name: "Save" }).click();
-  await expect(dialog).toBeHidden();
-  await expect(status).toContainText(name);
-}
-
 test("a CALL shows all its results, a tab each, tells the error behind them, and is stopped between two", async ({ workbench: w, page }) => {
-  await connect(w, "Calls");
+  await w.connect("MySQL", "Calls", mariadb, "shop");
   const procedures = [
     "three() BEGIN SELECT 21 AS a; SELECT 1 AS nothing FROM DUAL WHERE FALSE; INSERT INTO kept VALUES (1), (2); SELECT seq AS n FROM seq_1_to_5000; END",
     "wrong() BEGIN SELECT 'first' AS a; SELECT 'second' AS a; SELECT nme FROM kept; END",

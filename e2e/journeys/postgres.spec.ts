@@ -95,17 +95,7 @@ test("of a large database the names are there before the rest", async ({ workben
       await held;
       await route.continue();
     });
-    const dialog = page.getByRole("dialog", { name: "Connection" });
-    await page.getByRole("button", { name: "New connection" }).first().click();
-    await dialog.getByLabel("PostgreSQL").check({ force: true });
-    await dialog.getByLabel("Name", { exact: true }).fill("Large");
-    await dialog.getByLabel("Host", { exact: true }).fill("127.0.0.1");
-    await dialog.getByLabel("Port", { exact: true }).fill(String(postgres.port));
-    await dialog.getByLabel("Database", { exact: true }).fill("postgres");
-    await dialog.getByLabel("User", { exact: true }).fill(postgres.user);
-    await dialog.getByLabel("Password", { exact: true }).fill(postgres.password);
-    await dialog.getByRole("button", { name: "Save" }).click();
-    await expect(dialog).toBeHidden();
+    await w.connect("PostgreSQL", "Large", postgres, "postgres");
     const row = (name: string) => w.explorer.getByRole("treeitem", { name: new RegExp(`^${name}\\b`) });
     await row("information_schema").focus();
     await page.keyboard.press("ArrowRight");

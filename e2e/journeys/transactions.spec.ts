@@ -101,16 +101,7 @@ test("a console with an open transaction stays on its connection until that is e
 test("e05 notices are shown while the statement runs, one after the other", async ({ workbench: w, page }) => {
   const postgres = await Postgres.start();
   try {
-    await page.getByRole("button", { name: "New connection" }).first().click();
-    const dialog = page.getByRole("dialog", { name: "Connection" });
-    await dialog.getByLabel("PostgreSQL").check({ force: true });
-    await dialog.getByLabel("Name", { exact: true }).fill("Notices");
-    await dialog.getByLabel("Host", { exact: true }).fill("127.0.0.1");
-    await dialog.getByLabel("Port", { exact: true }).fill(String(postgres.port));
-    await dialog.getByLabel("User", { exact: true }).fill(postgres.user);
-    await dialog.getByLabel("Password", { exact: true }).fill(postgres.password);
-    await dialog.getByRole("button", { name: "Save" }).click();
-    await expect(dialog).toBeHidden();
+    await w.connect("PostgreSQL", "Notices", postgres, "postgres");
     await w.execute("SELECT pg_advisory_lock(5)");
     await expect(w.status).toContainText("1 row");
     await page.keyboard.press("Alt+n");

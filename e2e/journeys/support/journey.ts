@@ -69,6 +69,18 @@ export class Workbench {
     return this.page.getByRole("button", { name: "Cancel", exact: true }).first();
   }
 
+  /** Saves a connection to a server of this machine by the dialog; the console that is shown or a new one runs on it. */
+  async connect(engine: "PostgreSQL" | "MySQL", name: string, server: { port: number; user: string; password: string }, database: string) {
+    await this.page.getByRole("button", { name: "New connection" }).first().click();
+    const dialog = this.page.getByRole("dialog", { name: "Connection" });
+    await dialog.getByLabel(engine).check({ force: true });
+    const fields = { Name: name, Host: "127.0.0.1", Port: String(server.port), Database: database, User: server.user, Password: server.password };
+    for (const [field, value] of Object.entries(fields)) await dialog.getByLabel(field, { exact: true }).fill(value);
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await expect(dialog).toBeHidden();
+    await expect(this.status).toContainText(name);
+  }
+
   /** Replaces the text of the console that is shown. */
   async write(sql: string): Promise<void> {
     await this.editor.click();
