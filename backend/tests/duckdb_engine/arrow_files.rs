@@ -216,10 +216,6 @@ async fn what_is_no_whole_arrow_file_is_told_in_a_sentence() {
         (b"\xff\xff\xff\xff\xff\xff\xff\x7f", "a.arrow is damaged: a message has too long a description."),
         (b"\xff\xff\xff\xff\x10\0\0\0", "a.arrow is cut short."),
         (b"\xff\xff\xff\xff\0\0\0\0", "a.arrow has no columns."),
-        (
-            include_bytes!("compressed.arrow"),
-            "a.arrow has compressed buffers, which Sheaf does not unpack: write it without compression, or as Parquet.",
-        ),
     ] {
         assert_eq!(refused(&file("a.arrow", bytes)).await, words);
     }
@@ -230,6 +226,69 @@ async fn what_is_no_whole_arrow_file_is_told_in_a_sentence() {
     let stream = written(&[batch(0..300), batch(300..600)], true);
     for at in [9, 100, 5_000, stream.len() / 2, stream.len() - 9] {
         assert_eq!(refused(&file("cut.arrows", &stream[..at])).await, "cut.arrows is cut short.");
+    }
+}
+
+/// The same 300 rows as another library writes them, in three batches: as a Feather file, which has LZ4 unless told otherwise, and as a
+/// stream with ZSTD. A dictionary, a view, runs and a list are among them.
+const PACKED: [(&str, &[u8]); 2] = [("packed.feather", include_bytes!("lz4.feather")), ("packed.arrows", include_bytes!("zstd.arrows"))];
+
+#[tokio::test]
+async fn compressed_buffers_are_unpacked() {
+    for (name, bytes) in PACKED {
+        let mut session = file(name, bytes).read_only().await;
+        let counts =
+            "SELECT count(*), sum(n), count(s), count(l), sum(m), count(DISTINCT d), count(DISTINCT v), count(DISTINCT r) FROM packed";
+        assert_eq!(one(&mut session, counts).await, [["300", "44850", "257", "240", "448.50", "3", "11", "2"]], "{name}");
+        let cells = "SELECT s, d, l, v, t, m, r FROM packed WHERE n IN (101, 299) ORDER BY n";
+        let wanted = [
+            ["∅", "three", "[101, NULL]", "view number 2", "2024-01-01 01:41:00", "1.01", "first"],
+            ["row 299 é", "three", "[299, NULL]", "view number 2", "2024-01-01 04:59:00", "2.99", "second"],
+        ];
+        assert_eq!(one(&mut session, cells).await, wanted, "{name}");
+    }
+    let mut session = file("a.arrow", include_bytes!("compressed.arrow")).read_only().await;
+    assert_eq!(one(&mut session, "SELECT count(*), min(n), any_value(d) FROM a").await, [["3", "1", "xxxxxxxxxxxxxxxxxxxx"]]);
+    // A dictionary that grows from batch to batch.
+    let mut session = file("grows.arrows", include_bytes!("delta.arrows")).read_only().await;
+    let grown = "SELECT d, count(*) FROM grows GROUP BY d ORDER BY d";
+    assert_eq!(one(&mut session, grown).await, [["a", "13"], ["b", "13"], ["c", "7"], ["dé", "3"]]);
+}
+
+/// The places in `bytes` where a frame of a codec begins; eight bytes before it stands how long it is unpacked.
+fn frames(bytes: &[u8]) -> Vec<usize> {
+    let marks = [[0x04, 0x22, 0x4d, 0x18], [0x28, 0xb5, 0x2f, 0xfd]];
+    (8..bytes.len() - 4).filter(|at| marks.iter().any(|mark| bytes[*at..].starts_with(mark))).collect()
+}
+
+#[tokio::test]
+async fn what_unpacks_to_too_much_or_to_nothing_is_told_in_a_sentence() {
+    let over = "is over 1024 MiB once it is unpacked; Sheaf takes 1024 MiB.";
+    let other = "is damaged: a packed buffer is not as long as it says.";
+    for (name, bytes) in PACKED {
+        let first = frames(bytes)[0];
+        let declared = i64::from_le_bytes(bytes[first - 8..first].try_into().unwrap());
+        for (length, words) in [
+            (i64::MAX, over),
+            ((1 << 30) + 1, over),
+            (declared + 1, other),
+            (declared - 1, other),
+            (i64::MIN, "is damaged: a packed buffer has a length below zero."),
+        ] {
+            let mut lies = bytes.to_vec();
+            lies[first - 8..first].copy_from_slice(&length.to_le_bytes());
+            let problem = refused(&file(name, &lies)).await;
+            assert!(problem.starts_with(name) && problem.ends_with(words), "{name}, {length}: {problem}");
+        }
+        // Within a frame: whatever comes of it, it is rows or a sentence.
+        for at in frames(bytes).into_iter().step_by(5) {
+            let mut broken = bytes.to_vec();
+            broken[at + 5] ^= 0xff;
+            broken[at + 11] ^= 0x55;
+            if let Some(problem) = file_problem(&file(name, &broken)).await {
+                assert!(problem.starts_with(name) && problem.ends_with('.') && !problem.contains('\n'), "{problem}");
+            }
+        }
     }
 }
 
