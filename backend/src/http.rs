@@ -37,11 +37,19 @@ pub struct Route {
     pub path: &'static str,
     /// What the sender must be allowed to do; none for the few that anybody may call.
     pub needs: Option<Action>,
+    /// It takes a query, and refuses what it does not know in it; other routes refuse any.
+    pub takes_query: bool,
     handler: fn() -> MethodRouter<App>,
 }
 
 const fn route(method: &'static str, path: &'static str, needs: Option<Action>, handler: fn() -> MethodRouter<App>) -> Route {
-    Route { method, path, needs, handler }
+    Route { method, path, needs, takes_query: false, handler }
+}
+
+impl Route {
+    const fn with_query(self) -> Self {
+        Self { takes_query: true, ..self }
+    }
 }
 
 /// Every route of the API. [`principal::is_public`] names those without a need a second time, on purpose: a test compares the two.
@@ -57,7 +65,7 @@ pub const ROUTES: &[Route] = &[
     route("PATCH",  "/api/v1/connections/{id}",                    Some(Manage), || patch(connections::change)),
     route("DELETE", "/api/v1/connections/{id}",                    Some(Manage), || delete(connections::remove)),
     route("POST",   "/api/v1/connections/{id}/test",               Some(Manage), || post(connections::test)),
-    route("GET",    "/api/v1/connections/{id}/catalog",            Some(Browse), || get(catalog::read)),
+    route("GET",    "/api/v1/connections/{id}/catalog",            Some(Browse), || get(catalog::read)).with_query(),
     route("POST",   "/api/v1/connections/{id}/catalog/changes",    Some(Browse), || post(catalog::changes)),
     route("POST",   "/api/v1/sessions/{connection}/{session}",     Some(Run),    || post(runs::adopt_session)),
     route("DELETE", "/api/v1/sessions/{connection}/{session}",     Some(Run),    || delete(runs::forget_session)),
@@ -70,7 +78,7 @@ pub const ROUTES: &[Route] = &[
     route("POST",   "/api/v1/runs/{id}/read-to-end",               Some(Run),    || post(runs::read_to_end)),
     route("GET",    "/api/v1/runs/{id}/pages/{n}",                 Some(Run),    || get(pages::page)),
     route("GET",    "/api/v1/runs/{id}/cells/{row}/{column}",      Some(Run),    || get(pages::cell)),
-    route("GET",    "/api/v1/events",                              Some(Run),    || get(events::follow)),
+    route("GET",    "/api/v1/events",                              Some(Run),    || get(events::follow)).with_query(),
 ];
 
 /// Everything, ready to be served.
@@ -79,6 +87,7 @@ pub fn router(app: App) -> Router {
     let mut routes = Router::new().route("/", get(assets::document)).fallback(get(assets::file));
     for route in ROUTES {
         let handler = (route.handler)();
+        let handler = if route.takes_query { handler } else { handler.layer(from_fn(limits::no_query)) };
         let handler = match route.needs {
             Some(action) => handler.layer(from_fn_with_state(action, principal::grant)),
             None => handler,

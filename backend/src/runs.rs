@@ -82,6 +82,8 @@ pub struct RunsConfig {
     pub shut_down: Duration,
     /// Between two progress reports of one run at least.
     pub progress: Duration,
+    /// Results of one statement that are given.
+    pub results_max: u32,
     /// Runs of one principal that are active at once.
     pub active_max: usize,
     /// Sessions open to one target.
@@ -108,6 +110,7 @@ impl RunsConfig {
             cancel_grace: Duration::from_secs(limits::CANCEL_GRACE_SECONDS),
             shut_down: Duration::from_secs(10),
             progress: Duration::from_millis(100),
+            results_max: limits::RESULTS_PER_STATEMENT_MAX,
             active_max: limits::RUNS_ACTIVE_MAX,
             sessions_per_target: limits::SESSIONS_PER_TARGET,
         }

@@ -66,6 +66,9 @@ pub const RUNS_KEPT_MAX: usize = 1_000;
 /// Results with rows that one console holds open: each keeps its first page (a MiB at most) in the browser, and its pages in the spool.
 /// More is no list that a person looks through; twenty consoles of so many reach [`RUNS_KEPT_MAX`].
 pub const RESULTS_PER_CONSOLE_MAX: usize = 50;
+/// Results of one statement that are given, one after the other; a procedure with a loop in it may have thousands. The console shows the
+/// newest [`RESULTS_PER_CONSOLE_MAX`]; each is a run, and the statement is run to its end whatever is shown of it.
+pub const RESULTS_PER_STATEMENT_MAX: u32 = 200;
 /// Runs of one principal that are active at once.
 pub const RUNS_ACTIVE_MAX: usize = 16;
 /// Sessions open to one target.

@@ -9,6 +9,8 @@ use super::problem::Failure;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{FromRequest, FromRequestParts, MatchedPath, Path, Query, Request};
 use axum::http::request::Parts;
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
@@ -72,6 +74,14 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for PathOf<
             let pattern = parts.extensions.get::<MatchedPath>().map_or("", MatchedPath::as_str);
             Failure::new(ErrorCode::InvalidRequest, address::path_fault(&error, pattern))
         })
+    }
+}
+
+/// In front of a route without a query: what is asked for there would not be done, so it is not passed over.
+pub async fn no_query(request: Request, next: Next) -> Response {
+    match request.uri().query().and_then(address::surplus) {
+        Some(message) => Failure::new(ErrorCode::InvalidRequest, message).into_response(),
+        None => next.run(request).await,
     }
 }
 

@@ -34,6 +34,7 @@ impl Reading {
                 let outcome = self.finish().await;
                 Came::ToEnd(told_as(ending, outcome))
             }
+            Some(Ok(Some(_))) if fit && self.run.nth >= self.config.results_max => Came::ToEnd(self.drop_further(whole).await),
             Some(Ok(Some(started))) if fit => self.wait_for_reader(started, ending).await,
             // What was read is whole; what comes to nothing is the rest of the statement.
             result => {
@@ -42,6 +43,13 @@ impl Reading {
                 Came::ToEnd(failed(error, fit, &self.seat, self.run.mailbox.is_stopping(), true))
             }
         }
+    }
+
+    /// Enough results were given: the statement is run to its end, so that its effect is whole, and what else it gives is dropped.
+    async fn drop_further(&mut self, whole: bool) -> Outcome {
+        self.run.update(|standing| standing.go_on(whole));
+        let outcome = self.finish().await;
+        told_as(Ending::given_up(&state::too_many_results(self.run.nth)), outcome)
     }
 
     /// Whoever waits for this result waits for a moment longer, to know whether there is another.

@@ -25,6 +25,8 @@ pub(super) struct Run {
     window: Mutex<Option<WindowKey>>,
     pub token: Option<String>,
     pub console: Option<ConsoleKey>,
+    /// Which result of its statement it has, from 1.
+    pub nth: u32,
     /// Rows of a page, as they were asked for.
     pub page_rows: u32,
     pub mailbox: Mailbox,
@@ -50,7 +52,7 @@ pub(super) struct NewRun {
 
 impl Run {
     pub fn new(new: NewRun, segment: Segment, windows: Arc<Windows>) -> Arc<Self> {
-        Self::with(new, Mailbox::new(Instant::now()), segment, windows)
+        Self::with(new, 1, Mailbox::new(Instant::now()), segment, windows)
     }
 
     /// A run for the next result of this one's statement: of the same caller, in the same place.
@@ -64,10 +66,10 @@ impl Run {
             console: self.console.clone(),
             page_rows: self.page_rows,
         };
-        Self::with(new, self.mailbox.of_next(Instant::now()), segment, self.windows.clone())
+        Self::with(new, self.nth.saturating_add(1), self.mailbox.of_next(Instant::now()), segment, self.windows.clone())
     }
 
-    fn with(new: NewRun, mailbox: Mailbox, segment: Segment, windows: Arc<Windows>) -> Arc<Self> {
+    fn with(new: NewRun, nth: u32, mailbox: Mailbox, segment: Segment, windows: Arc<Windows>) -> Arc<Self> {
         let now = Instant::now();
         let NewRun { id, principal, connection, window, token, console, page_rows } = new;
         Arc::new(Self {
@@ -77,6 +79,7 @@ impl Run {
             window: Mutex::new(window),
             token,
             console,
+            nth,
             page_rows,
             mailbox,
             shelf: Shelf::new(segment),

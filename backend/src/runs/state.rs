@@ -19,6 +19,11 @@ pub(super) const GIVEN_UP_PARKED: &str =
 pub(super) const GIVEN_UP_CLOSED: &str = "The rest was given up when the result was closed";
 pub(super) const GIVEN_UP_CONNECTION: &str = "The rest was given up when the connection was changed or removed";
 
+/// Why nothing is shown behind the last result that a statement may give.
+pub(super) fn too_many_results(given: u32) -> String {
+    format!("The statement has more than {given} results: the further ones were dropped, and it was run to its end")
+}
+
 /// Where a run stands, as its actor last wrote it.
 #[derive(Clone, Debug)]
 pub(super) struct Standing {

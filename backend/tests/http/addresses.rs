@@ -83,9 +83,24 @@ async fn a_query_that_cannot_be_read_is_told_on_every_route() {
             let answer = client.send(request(route.method, &path, Body::empty())).await;
             is_ours(&answer, &path);
             assert_ne!(answer.status, 401, "{path}");
-            if route.path == "/api/v1/events" {
+            if route.path != "/api/v1/connections/{id}/catalog" || query.contains("surprise") {
                 assert_eq!(answer.problem(400).code, ErrorCode::InvalidRequest, "{path}");
             }
         }
     }
+}
+
+#[tokio::test]
+async fn a_query_where_none_is_taken_is_named() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::start(data.path()).await;
+    let client = server.sign_in().await;
+    for (address, sentence) in [
+        ("/api/v1/runs/x/pages/0?x=1", "This address takes no parameter `x`."),
+        ("/api/v1/connections?&names=true", "This address takes no parameter `names`."),
+        ("/api/v1/runs/x?%F0%9F", "This address takes no parameters."),
+    ] {
+        assert_eq!(client.get(address).await.problem(400).message, sentence);
+    }
+    client.get("/api/v1/runs/x/pages/0?").await.problem(404);
 }

@@ -28,6 +28,13 @@ pub fn query_fault(rejection: &QueryRejection) -> String {
     }
 }
 
+/// Of the query of an address that takes none; nothing where it is empty.
+pub fn surplus(query: &str) -> Option<String> {
+    let name = query.split('&').find(|part| !part.is_empty())?.split('=').next().unwrap_or_default();
+    let is_plain = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'));
+    Some(if is_plain { format!("This address takes no parameter `{name}`.") } else { "This address takes no parameters.".to_owned() })
+}
+
 /// The names of a pattern's parameters, in order.
 fn parameters(pattern: &str) -> impl Iterator<Item = &str> {
     pattern.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))

@@ -98,6 +98,28 @@ async fn asking_for_the_next_reads_what_is_left_of_this_one() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_statement_of_more_results_than_are_given_is_run_to_its_end_and_says_so() {
+    let house = house_with(|config| config.results_max = 2);
+    house.start(on_console("temp", "k")).await.unwrap();
+    let a = house.start(on_console("rows n=3 tag=a | rows n=2 tag=b | rows n=1 tag=c | rows n=1 tag=d affects", "k")).await.unwrap();
+    let b = house.next(&a).await.unwrap();
+    assert_eq!(texts_of(&b.page0.clone().unwrap()), ["b:0", "b:1"]);
+    let end = house.until(&b.status.id, |status| status.state.is_final()).await;
+    assert_eq!((end.state, end.total_rows, end.further), (RunState::Partial, Some(2), true));
+    for _ in 0..2 {
+        let problem = house.next(&b).await.unwrap_err();
+        let words = "The statement has more than 2 results: the further ones were dropped, and it was run to its end";
+        assert_eq!((problem.code, problem.message.as_str()), (ErrorCode::Partial, words));
+    }
+    assert_eq!((house.world.get(|w| &w.executes), house.world.get(|w| &w.finishes)), (2, 2));
+    // Just as many as are given is nothing to speak of.
+    let a = house.start(on_console("rows n=3 | rows n=2", "k")).await.unwrap();
+    let b = house.next(&a).await.unwrap();
+    assert_eq!(house.next(&b).await.unwrap_err().code, ErrorCode::PastTheEnd);
+    house.expect_clean("k").await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_rest_that_has_no_room_is_dropped_and_said_to_be() {
     let house = house_with(|config| config.bytes_per_run = 50_000);
     let a = house.sql("rows n=100000 tag=a maybe | rows n=2 tag=b").await;
