@@ -5,17 +5,22 @@
 //! Start at [`format_cell`].
 
 pub mod calendar;
+mod decimal;
 pub mod duckdb;
 mod float;
+mod interval;
+mod offsets;
+mod uuid;
 
-use crate::page::ENGINE_KEY;
+pub use offsets::Offsets;
+
+use crate::page::{ENGINE_KEY, EXTENSION_KEY, UUID_EXTENSION};
 use crate::types::type_name;
 use arrow_array::cast::AsArray;
 use arrow_array::types as at;
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, UnionArray};
-use arrow_schema::{DataType, Field, TimeUnit};
+use arrow_schema::{DataType, Field, IntervalUnit, TimeUnit};
 use std::borrow::Cow;
-use std::fmt::Write as _;
 
 /// One value of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,12 +96,19 @@ pub fn format_cell<'a>(array: &'a dyn Array, field: &Field, row: usize) -> Cell<
         DataType::Binary => Cell::Bytes(array.as_binary::<i32>().value(row)),
         DataType::LargeBinary => Cell::Bytes(array.as_binary::<i64>().value(row)),
         DataType::BinaryView => Cell::Bytes(array.as_binary_view().value(row)),
+        DataType::FixedSizeBinary(16) if is_uuid(field) => {
+            uuid::text(array.as_fixed_size_binary().value(row)).map_or(Cell::Unreadable, |text| Cell::Text(Cow::Owned(text)))
+        }
         DataType::FixedSizeBinary(_) => Cell::Bytes(array.as_fixed_size_binary().value(row)),
         DataType::Boolean => Cell::Text(Cow::Borrowed(boolean(array.as_boolean().value(row), field))),
         DataType::Union(_, _) => union_cell(array, field, row),
         _ if duckdb::is_of(field) => duckdb::cell(array, field, row).map_or(Cell::Unreadable, |text| Cell::Text(Cow::Owned(text))),
         _ => scalar(array, field, row).map_or(Cell::Unreadable, |text| Cell::Text(Cow::Owned(text))),
     }
+}
+
+fn is_uuid(field: &Field) -> bool {
+    field.metadata().get(EXTENSION_KEY).is_some_and(|name| name == UUID_EXTENSION)
 }
 
 /// psql writes `t` and `f`; other clients write words.
@@ -146,34 +158,29 @@ fn scalar(array: &dyn Array, field: &Field, row: usize) -> Option<String> {
         DataType::Float32 => float::postgres_f32(value::<at::Float32Type>(array, row)),
         DataType::Float64 if sqlite() => float::sqlite(value::<at::Float64Type>(array, row)),
         DataType::Float64 => float::postgres_f64(value::<at::Float64Type>(array, row)),
-        DataType::Decimal128(_, scale) => decimal(value::<at::Decimal128Type>(array, row), *scale),
+        DataType::Decimal128(_, scale) => decimal::narrow(value::<at::Decimal128Type>(array, row), *scale),
+        DataType::Decimal256(_, scale) => decimal::wide(value::<at::Decimal256Type>(array, row), *scale),
         DataType::Date32 => calendar::date(i64::from(value::<at::Date32Type>(array, row))),
         DataType::Date64 => calendar::date(value::<at::Date64Type>(array, row).div_euclid(86_400_000)),
-        DataType::Time64(TimeUnit::Microsecond) => calendar::time_of_micros(value::<at::Time64MicrosecondType>(array, row)),
-        DataType::Timestamp(TimeUnit::Microsecond, zone) => {
-            // Instants travel in UTC; a text of another zone is the engine's to write, since it knows the session's.
-            let mut text = calendar::timestamp(value::<at::TimestampMicrosecondType>(array, row), zone.is_some());
-            if text.is_empty() {
-                let _ = write!(text, "{}", value::<at::TimestampMicrosecondType>(array, row));
-            }
-            text
+        DataType::Time64(TimeUnit::Microsecond) => {
+            calendar::time_of_micros(value::<at::Time64MicrosecondType>(array, row), fraction_digits(field))
         }
+        DataType::Timestamp(TimeUnit::Microsecond, None) => {
+            calendar::timestamp(value::<at::TimestampMicrosecondType>(array, row), fraction_digits(field))
+        }
+        DataType::Timestamp(TimeUnit::Microsecond, Some(_)) => {
+            let micros = value::<at::TimestampMicrosecondType>(array, row);
+            calendar::instant(micros, Offsets::ahead(field, micros)?)
+        }
+        DataType::Interval(IntervalUnit::MonthDayNano) => interval::postgres(value::<at::IntervalMonthDayNanoType>(array, row))?,
         _ => return None,
     })
 }
 
-/// A decimal, exactly: all digits of its scale.
-fn decimal(value: i128, scale: i8) -> String {
-    let digits = value.unsigned_abs().to_string();
-    let sign = if value < 0 { "-" } else { "" };
-    if scale <= 0 {
-        let zeros = if value == 0 { 0 } else { usize::from(scale.unsigned_abs()) };
-        return format!("{sign}{digits}{:0<zeros$}", "");
-    }
-    let scale = usize::from(scale.unsigned_abs());
-    let padded = format!("{digits:0>width$}", width = scale + 1);
-    let (whole, fraction) = padded.split_at(padded.len() - scale);
-    format!("{sign}{whole}.{fraction}")
+/// Digits behind the seconds, where a column has a fixed number of them, as MySQL's have: `DATETIME(3)`, `TIME`.
+fn fraction_digits(field: &Field) -> Option<usize> {
+    let mysql = field.metadata().get(ENGINE_KEY).is_some_and(|engine| engine == "mysql");
+    mysql.then(|| type_name(field).split_once('(').and_then(|(_, rest)| rest.strip_suffix(')')?.parse().ok()).unwrap_or(0))
 }
 
 #[cfg(test)]

@@ -20,6 +20,12 @@ pub const ORIGIN_KEY: &str = "sheaf.origin";
 /// Field metadata: the engine the column came from, as in `EngineKind`'s JSON (`sqlite`, `postgres`). Values are written as that
 /// engine's own client writes them (a SQLite REAL is `1.0e+20`, a PostgreSQL double is `1e+20`).
 pub const ENGINE_KEY: &str = "sheaf.engine";
+/// Field metadata: how far the clock of a column's instants is ahead of UTC, see [`crate::format::Offsets`].
+pub const OFFSETS_KEY: &str = "sheaf.offsets";
+/// Field metadata: the name of Arrow's extension type, which stands on a physical type.
+pub const EXTENSION_KEY: &str = "ARROW:extension:name";
+/// The extension type of 16 bytes that are a UUID.
+pub const UUID_EXTENSION: &str = "arrow.uuid";
 /// Schema metadata: JSON `[[row, column, bytes], …]`, rows of the page whose cell was cut, with the cell's full length in bytes.
 pub const CUT_KEY: &str = "sheaf.cut";
 /// The media type of a page.

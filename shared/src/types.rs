@@ -87,6 +87,7 @@ const WORDS: &[(&str, ColumnKind)] = &[
     ("varbinary", ColumnKind::Binary),
     ("json", ColumnKind::Json),
     ("jsonb", ColumnKind::Json),
+    ("uuid", ColumnKind::Other),
 ];
 
 /// The kind of a column.
@@ -109,7 +110,8 @@ fn physical_kind(physical: &DataType, nameless: bool) -> ColumnKind {
     match physical {
         DataType::Boolean => ColumnKind::Boolean,
         DataType::Binary | DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_) => ColumnKind::Binary,
-        DataType::Date32 | DataType::Date64 | DataType::Time32(_) | DataType::Time64(_) | DataType::Timestamp(_, _) => ColumnKind::Temporal,
+        DataType::Date32 | DataType::Date64 | DataType::Time32(_) | DataType::Time64(_) => ColumnKind::Temporal,
+        DataType::Timestamp(_, _) | DataType::Interval(_) => ColumnKind::Temporal,
         number if number.is_numeric() => ColumnKind::Number,
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View if nameless => ColumnKind::Text,
         _ => ColumnKind::Other,
@@ -141,6 +143,7 @@ mod tests {
         assert_eq!(kind("integer[]", DataType::Utf8), ColumnKind::Other);
         assert_eq!(kind("point", DataType::Utf8), ColumnKind::Other);
         assert_eq!(kind("uuid", DataType::Utf8), ColumnKind::Other);
+        assert_eq!(kind("uuid", DataType::FixedSizeBinary(16)), ColumnKind::Other);
     }
 
     #[test]

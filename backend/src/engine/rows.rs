@@ -3,14 +3,16 @@
 //! Invariant: no value is lost, rounded or changed. This knows where values lie, not what a server's text means: each engine brings its
 //! own reading of one value, and where that has no answer (`None`) the column stays text. Start at [`Rows`] and [`Values`].
 
-use arrow_array::types::Decimal128Type;
-use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, BinaryArray, PrimitiveArray, RecordBatch, RecordBatchOptions};
+mod calendar;
+mod decimal;
+
+pub use calendar::{DAY_MICROS, clock, day, micros, two};
+
+use arrow_array::{ArrayRef, ArrowPrimitiveType, BinaryArray, PrimitiveArray, RecordBatch, RecordBatchOptions};
 use arrow_buffer::{NullBuffer, NullBufferBuilder, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
+use shared::page::EXTENSION_KEY;
 use std::sync::Arc;
-
-/// Field metadata of Arrow's extension types.
-pub const EXTENSION_KEY: &str = "ARROW:extension:name";
 
 /// Why rows could not become a batch.
 #[derive(Debug)]
@@ -147,26 +149,45 @@ impl Cells<'_> {
         Values { raw: self.raw, places: self.places.get(at * self.count..(at + 1) * self.count).unwrap_or_default() }
     }
 
-    /// The columns as a batch: with the schema, or with one that tells the physical types it came to.
-    pub fn assemble(&self, arrays: Vec<ArrayRef>, schema: &SchemaRef) -> Result<RecordBatch, RowsError> {
-        let fits = |(array, field): (&ArrayRef, &Arc<Field>)| array.data_type() == field.data_type();
-        let schema = if arrays.iter().zip(schema.fields()).all(fits) {
+    /// The columns as a batch: with the schema, or with one that tells the physical types it came to and what is noted of them.
+    pub fn assemble(&self, columns: Vec<Decoded>, schema: &SchemaRef) -> Result<RecordBatch, RowsError> {
+        let fits = |(column, field): (&Decoded, &Arc<Field>)| column.noted.is_none() && column.array.data_type() == field.data_type();
+        let schema = if columns.iter().zip(schema.fields()).all(fits) {
             Arc::clone(schema)
         } else {
-            let fields = schema.fields().iter().zip(&arrays).map(|(field, array)| refit(field, array.as_ref()));
+            let fields = schema.fields().iter().zip(&columns).map(|(field, column)| refit(field, column));
             Arc::new(Schema::new(fields.collect::<Vec<_>>()))
         };
+        let arrays = columns.into_iter().map(|column| column.array).collect();
         let options = RecordBatchOptions::new().with_row_count(Some(self.count));
         Ok(RecordBatch::try_new_with_options(schema, arrays, &options)?)
     }
 }
 
-fn refit(field: &Field, array: &dyn Array) -> Field {
+/// A column's values in their physical form.
+#[derive(Debug)]
+pub struct Decoded {
+    /// The values.
+    pub array: ArrayRef,
+    /// What the field tells of this batch only: a key of its metadata and the text.
+    pub noted: Option<(&'static str, String)>,
+}
+
+impl From<ArrayRef> for Decoded {
+    fn from(array: ArrayRef) -> Self {
+        Self { array, noted: None }
+    }
+}
+
+fn refit(field: &Field, column: &Decoded) -> Field {
     let mut metadata = field.metadata().clone();
-    if field.data_type() != array.data_type() {
+    if field.data_type() != column.array.data_type() {
         metadata.remove(EXTENSION_KEY);
     }
-    Field::new(field.name(), array.data_type().clone(), true).with_metadata(metadata)
+    if let Some((key, text)) = &column.noted {
+        metadata.insert((*key).to_owned(), text.clone());
+    }
+    Field::new(field.name(), column.array.data_type().clone(), true).with_metadata(metadata)
 }
 
 /// The values of one column.
@@ -196,7 +217,8 @@ impl<'a> Values<'a> {
         })
     }
 
-    fn nulls(&self) -> Option<NullBuffer> {
+    /// Which of them are NULL.
+    pub fn nulls(&self) -> Option<NullBuffer> {
         let mut nulls = NullBufferBuilder::new(self.places.len());
         for place in self.places {
             nulls.append(!place.is_null());
@@ -205,11 +227,12 @@ impl<'a> Values<'a> {
     }
 
     /// All of them by `parse`, or `None` where it has no answer for one.
-    pub fn primitives<T: ArrowPrimitiveType>(&self, parse: impl Fn(&[u8]) -> Option<T::Native>) -> Option<ArrayRef> {
+    pub fn primitives<T: ArrowPrimitiveType>(&self, parse: impl FnMut(&[u8]) -> Option<T::Native>) -> Option<ArrayRef> {
         self.primitive_array::<T>(parse).map(|array| Arc::new(array) as ArrayRef)
     }
 
-    fn primitive_array<T: ArrowPrimitiveType>(&self, parse: impl Fn(&[u8]) -> Option<T::Native>) -> Option<PrimitiveArray<T>> {
+    /// The same, as an array of that type.
+    pub fn primitive_array<T: ArrowPrimitiveType>(&self, mut parse: impl FnMut(&[u8]) -> Option<T::Native>) -> Option<PrimitiveArray<T>> {
         let mut out: Vec<T::Native> = Vec::with_capacity(self.places.len());
         for value in self.iter() {
             out.push(match value {
@@ -218,15 +241,6 @@ impl<'a> Values<'a> {
             });
         }
         PrimitiveArray::<T>::try_new(ScalarBuffer::from(out), self.nulls()).ok()
-    }
-
-    /// All of them as decimals of that form, or `None` where one is not.
-    pub fn decimals(&self, precision: u8, scale: i8) -> Option<ArrayRef> {
-        let digits = usize::try_from(scale).ok()?;
-        let array = self.primitive_array::<Decimal128Type>(|text| decimal(text, digits))?;
-        let array = array.with_precision_and_scale(precision, scale).ok()?;
-        array.validate_decimal_precision(precision).ok()?;
-        Some(Arc::new(array))
     }
 
     /// All of them as they came.
@@ -244,58 +258,9 @@ impl<'a> Values<'a> {
     }
 }
 
-/// A decimal with exactly `scale` digits behind the point, without the point; `None` for any other way of writing it.
-pub fn decimal(text: &[u8], scale: usize) -> Option<i128> {
-    let (negative, number) = match text {
-        [b'-', number @ ..] => (true, number),
-        number => (false, number),
-    };
-    let (whole, fraction) = match scale {
-        0 => (number, [].as_slice()),
-        scale => {
-            let (whole, rest) = number.split_at_checked(number.len().checked_sub(scale + 1)?)?;
-            (whole, rest.strip_prefix(b".")?)
-        }
-    };
-    if whole.is_empty() || (whole.len() > 1 && whole.starts_with(b"0")) {
-        return None;
-    }
-    let mut value = 0_i128;
-    for byte in whole.iter().chain(fraction) {
-        let digit = byte.wrapping_sub(b'0');
-        if digit > 9 {
-            return None;
-        }
-        value = value.checked_mul(10)?.checked_add(i128::from(digit))?;
-    }
-    // There is no minus zero in a decimal.
-    (!negative || value != 0).then_some(if negative { -value } else { value })
-}
-
-/// Days since 1970-01-01. Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", days_from_civil.
-pub fn days_from_civil(year: i32, month: i32, day: i32) -> i32 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let year_of_era = year.rem_euclid(400);
-    let shifted_month = (month + 9) % 12;
-    let day_of_year = (153 * shifted_month + 2) / 5 + day - 1;
-    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    era * 146_097 + day_of_era - 719_468
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn decimals_keep_every_digit() {
-        assert_eq!(decimal(b"2.50", 2), Some(250));
-        assert_eq!(decimal(b"-0.01", 2), Some(-1));
-        assert_eq!(decimal(b"99999999999999999999999999999999999999", 0), Some(10_i128.pow(38) - 1));
-        for text in [b"2.5".as_slice(), b"2,50", b".50", b"-0.00", b"02.50", b"", b"x.yz"] {
-            assert_eq!(decimal(text, 2), None, "{text:?}");
-        }
-    }
 
     #[test]
     fn rows_are_taken_from_the_front_and_one_that_fails_leaves_nothing() {

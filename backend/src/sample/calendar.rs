@@ -4,7 +4,7 @@ pub use shared::format::calendar::date;
 
 /// The moment of a second, counted from 1970-01-01, as `YYYY-MM-DD HH:MM:SS`.
 pub fn moment(second: i64) -> String {
-    shared::format::calendar::timestamp(second * 1_000_000, false)
+    shared::format::calendar::timestamp(second * 1_000_000, None)
 }
 
 /// Moments in the order of time: the date is written once a day.

@@ -1,7 +1,8 @@
 //! What a cell shows, for every type: what the server's own client prints.
 
-use crate::setting::{PAGE, rows, run, session, value};
-use backend::engine::Session;
+use crate::setting::{PAGE, rows, run, session, texts, value};
+use arrow_schema::{DataType, TimeUnit};
+use backend::engine::{Param, Session};
 use shared::page::{ORIGIN_KEY, TYPE_KEY};
 use testing::mariadb::mariadb;
 
@@ -43,6 +44,49 @@ async fn f24_a_zero_date_fails_no_page() {
     assert_eq!(rows(session.as_mut(), "SELECT d FROM f24").await, [["0000-00-00"], ["2024-05-01"]]);
     let (batch, _) = run(session.as_mut(), "SELECT d FROM f24 WHERE d > 0").await.unwrap();
     assert_eq!(batch.unwrap().column(0).data_type().to_string(), "Date32");
+}
+
+#[tokio::test]
+async fn a_page_has_the_tightest_form_of_what_the_client_prints() {
+    let server = mariadb();
+    let mut session = session().await;
+    let micros = DataType::Timestamp(TimeUnit::Microsecond, None);
+    let time = DataType::Time64(TimeUnit::Microsecond);
+    for (number, (type_name, values, physical)) in [
+        ("DATETIME", "'2024-02-29 12:34:56', '0001-01-01 00:00:00'", micros.clone()),
+        ("DATETIME(3)", "'2024-02-29 12:34:56.100', '1969-12-31 23:59:59.999', NULL", micros.clone()),
+        ("DATETIME(6)", "'9999-12-31 23:59:59.999999', '2024-01-01 00:00:00'", micros.clone()),
+        ("TIMESTAMP(1) NULL", "'2024-02-29 12:34:56.5', '2024-02-29 12:34:56'", micros),
+        ("DATETIME(2)", "'2024-02-29 12:34:56.12', '0000-00-00 00:00:00'", DataType::Utf8),
+        ("DATETIME(2)", "'2024-02-00 00:00:00'", DataType::Utf8),
+        ("TIME", "'00:00:00', '23:59:59', NULL", time.clone()),
+        ("TIME(6)", "'00:00:00.000001', '23:59:59.5'", time),
+        ("TIME(6)", "'00:00:00.000001', '-00:00:00.000001'", DataType::Utf8),
+        ("TIME(1)", "'24:00:00.5'", DataType::Utf8),
+        ("DECIMAL(38,10)", "1.5, NULL", DataType::Decimal128(38, 10)),
+        ("DECIMAL(39,0)", "999999999999999999999999999999999999999, -1", DataType::Decimal256(39, 0)),
+        ("DECIMAL(65,30)", "12345678901234567890123456789012345.123456789012345678901234567890, -0.5, NULL", DataType::Decimal256(65, 30)),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let list = split_values(values).iter().map(|value| format!("({value})")).collect::<Vec<_>>().join(", ");
+        server.sql(&format!(
+            "USE shop; SET SESSION sql_mode=''; CREATE OR REPLACE TABLE tight_{number} (id INT AUTO_INCREMENT PRIMARY KEY, v {type_name}); \
+             INSERT INTO tight_{number}(v) VALUES {list};"
+        ));
+        let sql = format!("SELECT v FROM shop.tight_{number} ORDER BY id");
+        let printed = String::from_utf8(server.raw(&["--raw"], &sql)).unwrap();
+        let batch = run(session.as_mut(), &sql).await.unwrap().0.unwrap();
+        let parameters = format!("SELECT v FROM shop.tight_{number} WHERE id > ? ORDER BY id");
+        session.execute_with(&parameters, &[Param::Integer(0)], PAGE).await.unwrap();
+        let bound = session.fetch(PAGE).await.unwrap().batch;
+        session.finish().await.unwrap();
+        for batch in [batch, bound] {
+            assert_eq!(texts(&batch).concat(), printed.lines().collect::<Vec<_>>(), "{type_name}");
+            assert_eq!(*batch.column(0).data_type(), physical, "{type_name} {values}");
+        }
+    }
 }
 
 #[tokio::test]

@@ -1,7 +1,8 @@
 //! A cell shows what psql prints, for every type.
 
 use crate::setting::{PAGE, cell, run, session};
-use arrow_schema::DataType;
+use arrow_array::Array;
+use arrow_schema::{DataType, IntervalUnit, TimeUnit};
 use testing::postgres::clusters;
 
 /// Expressions of each type, as a statement's columns.
@@ -176,6 +177,85 @@ async fn random_values_show_what_psql_prints() {
         }
         assert_eq!(*batch.column(2).data_type(), DataType::Float64);
         assert_eq!(*batch.column(4).data_type(), DataType::Decimal128(14, 4));
+    }
+}
+
+/// A type, its values, and the physical type of a page of them.
+fn tightest() -> Vec<(&'static str, &'static str, DataType)> {
+    let timestamp = DataType::Timestamp(TimeUnit::Microsecond, None);
+    let instant = DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into()));
+    let interval = DataType::Interval(IntervalUnit::MonthDayNano);
+    vec![
+        ("time", "00:00, 23:59:59.999999, 12:34:56.5", DataType::Time64(TimeUnit::Microsecond)),
+        ("time", "00:00, 24:00:00", DataType::Utf8),
+        ("time(2)", "12:34:56.789", DataType::Time64(TimeUnit::Microsecond)),
+        ("timetz", "12:34:56+01", DataType::Utf8),
+        ("timestamp", "0001-01-01, 1969-12-31 23:59:59.999999, 294246-12-31 23:59:59", timestamp.clone()),
+        ("timestamp(0)", "2024-02-29 12:34:56.789", timestamp),
+        ("timestamp", "2024-02-29, infinity", DataType::Utf8),
+        ("timestamp", "2024-02-29, 0001-12-31 BC", DataType::Utf8),
+        ("timestamp", "294276-12-31 23:59:59", DataType::Utf8),
+        (
+            "timestamptz",
+            "1800-01-01, 1945-05-24 02:00+00, 2024-03-31 00:59:59.999999+00, 2024-03-31 01:00+00, 294246-12-31 00:00+00",
+            instant.clone(),
+        ),
+        ("timestamptz(3)", "2024-01-01 12:00:00.123456+00, 2024-07-01 12:00:00.5+00", instant.clone()),
+        ("timestamptz", "2024-10-27 00:30+00, 2024-10-27 01:30+00", instant),
+        ("timestamptz", "2024-01-01, -infinity", DataType::Utf8),
+        ("timestamptz", "2024-01-01, 0044-03-15 BC", DataType::Utf8),
+        ("uuid", "A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11, 00000000-0000-0000-0000-000000000000", DataType::FixedSizeBinary(16)),
+        ("numeric", "1.50, -0.05, 0.00, 123456789012345678901234567890123456.78", DataType::Decimal128(38, 2)),
+        ("numeric", "1, 100000000000000000000000000000000000000", DataType::Decimal256(76, 0)),
+        ("numeric", "1e75, -1e75", DataType::Decimal256(76, 0)),
+        ("numeric", "1e76", DataType::Utf8),
+        ("numeric", "1.5, 1.50", DataType::Utf8),
+        ("numeric", "1, NaN", DataType::Utf8),
+        ("numeric(60,30)", "1.5, -123456789012345678901234567890", DataType::Decimal256(60, 30)),
+        ("numeric(76,76)", "0.5", DataType::Decimal256(76, 76)),
+        ("numeric(100,2)", "1.5, 1e40", DataType::Decimal256(76, 2)),
+        ("interval", "0, 1 year 2 mons 3 days 04:05:06.789, -1 year 3 days, 1 day -00:00:01, -14 mons, 2562047 hours", interval.clone()),
+        ("interval day to minute", "1 day 02:03:04.5", interval),
+        ("interval", "1 day, 2562048 hours", DataType::Utf8),
+    ]
+}
+
+#[tokio::test]
+async fn a_page_has_the_tightest_form_of_what_psql_prints() {
+    for cluster in clusters() {
+        for zone in ["UTC", "Europe/Berlin", "America/St_Johns", "Asia/Kathmandu", "Africa/Monrovia", "+13:45"] {
+            let mut session = session(cluster).await;
+            run(session.as_mut(), &format!("set timezone = '{zone}'")).await.unwrap();
+            for (kind, values, physical) in tightest() {
+                let listed: Vec<String> = values.split(", ").map(|value| format!("'{value}'")).collect();
+                let text = format!("select v::{kind} from unnest(array[{}, null]) v", listed.join(", "));
+                let (batch, _) = run(session.as_mut(), &text).await.unwrap();
+                let batch = batch.unwrap();
+                let shown: Vec<String> = (0..batch.num_rows()).map(|row| cell(&batch, row, 0)).collect();
+                let printed = cluster.psql("postgres", &format!("set timezone = '{zone}'; {text}"));
+                assert_eq!(shown, printed.split_terminator('\n').collect::<Vec<_>>(), "{zone}: {text}");
+                assert_eq!(*batch.column(0).data_type(), physical, "{zone}: {text}");
+                assert!(batch.column(0).is_null(listed.len()));
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn summer_times_of_more_years_than_a_page_can_tell_are_text() {
+    for cluster in clusters() {
+        let mut session = session(cluster).await;
+        run(session.as_mut(), "set timezone = 'Europe/Berlin'").await.unwrap();
+        for (years, is_text) in [(30, false), (60, true)] {
+            let text = format!("select timestamptz '1980-01-01' + make_interval(months => n) from generate_series(0, {}) n", years * 12);
+            let (batch, _) = run(session.as_mut(), &text).await.unwrap();
+            let batch = batch.unwrap();
+            let printed = cluster.psql("postgres", &format!("set timezone = 'Europe/Berlin'; {text}"));
+            for (row, line) in printed.lines().enumerate() {
+                assert_eq!(cell(&batch, row, 0), line);
+            }
+            assert_eq!(*batch.column(0).data_type() == DataType::Utf8, is_text, "{years} years");
+        }
     }
 }
 

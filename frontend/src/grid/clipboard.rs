@@ -10,7 +10,7 @@ use super::ui::{Note, rows_text};
 use super::view::{Grid, GridView};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use shared::format::{Cell, format_cell, hex};
+use shared::format::{Cell, hex};
 use shared::grid::copy::Tsv;
 use shared::problem::Problem;
 use std::ops::Range;
@@ -139,7 +139,7 @@ impl Grid {
         let Err(Gap::Cut) = added else { return Ok(()) };
         let bytes = source.cell(row, u32::try_from(column).unwrap_or(u32::MAX)).await.map_err(Refusal::Failed)?;
         let in_page = usize::try_from(row % self.with(|view| view.page_rows()).unwrap_or(1)).unwrap_or(usize::MAX);
-        let binary = self.with(|view| matches!(view.cell_of(page, in_page, column), Cell::Bytes(_))).unwrap_or(false);
+        let binary = matches!(page.cell(in_page, column), Cell::Bytes(_));
         let value = if binary { hex(&bytes) } else { String::from_utf8_lossy(&bytes).into_owned() };
         text.cell(Some(&value));
         Ok(())
@@ -221,17 +221,9 @@ impl GridView {
         } else if page.cut_bytes(in_page, column).is_some() {
             return Err(Gap::Cut);
         } else {
-            text.cell(self.cell_of(page, in_page, column).text().as_deref());
+            text.cell(page.cell(in_page, column).text().as_deref());
         }
         Ok(())
-    }
-
-    /// A value of a page.
-    pub fn cell_of<'a>(&self, page: &'a HeldPage, row_in_page: usize, column: usize) -> Cell<'a> {
-        match (page.batch.columns().get(column), self.field(column)) {
-            (Some(values), Some(field)) => format_cell(values.as_ref(), field, row_in_page),
-            _ => Cell::Unreadable,
-        }
     }
 
     fn tell_copied(&self, wanted: &Wanted) {

@@ -66,23 +66,26 @@ pub fn columns_of(schema: &Schema) -> Vec<Column> {
     fields.map(|field| Column { field: field.as_ref().clone(), kind: kind_of(field), width_px: 120.0, set_by_hand: false }).collect()
 }
 
+/// A column's values in one page, and what the page says of them.
+type Values<'a> = (&'a dyn Array, &'a Field);
+
 /// The width a column's head and values ask for. `page_share` is how many columns share the time that looking at values may take.
-pub fn content_width_px(column: &Column, values: &dyn Array, advances: &Advances, page_share: usize) -> f64 {
+pub fn content_width_px(column: &Column, values: Values<'_>, advances: &Advances, page_share: usize) -> f64 {
     wanted_width_px(column, values, advances, AUTO_WIDTH_PX_MAX, (SAMPLED_CELLS / page_share.max(1)).max(20))
 }
 
 /// The width at which every value of a page is seen whole.
-pub fn fit_width_px(column: &Column, values: &dyn Array, advances: &Advances) -> f64 {
-    wanted_width_px(column, values, advances, FIT_WIDTH_PX_MAX, values.len())
+pub fn fit_width_px(column: &Column, values: Values<'_>, advances: &Advances) -> f64 {
+    wanted_width_px(column, values, advances, FIT_WIDTH_PX_MAX, values.0.len())
 }
 
-fn wanted_width_px(column: &Column, values: &dyn Array, advances: &Advances, limit_px: f64, rows: usize) -> f64 {
+fn wanted_width_px(column: &Column, (values, field): Values<'_>, advances: &Advances, limit_px: f64, rows: usize) -> f64 {
     let name = advances.width_px(column.field.name(), limit_px) * NAME_SCALE + GLYPH_PX;
     let type_name = advances.width_px(column.type_name(), limit_px) * TYPE_SCALE;
     let figures = if column.kind == ColumnKind::Number { advances.width_px(FIGURES_MIN, limit_px) } else { 0.0 };
     let mut widest = name.max(type_name).max(figures);
     for row in 0..values.len().min(rows) {
-        if let Some((text, _)) = format_cell(values, &column.field, row).prefix(SAMPLED_CHARS) {
+        if let Some((text, _)) = format_cell(values, field, row).prefix(SAMPLED_CHARS) {
             widest = widest.max(advances.width_px(&text, limit_px));
             if widest >= limit_px {
                 break;
@@ -95,9 +98,9 @@ fn wanted_width_px(column: &Column, values: &dyn Array, advances: &Advances, lim
 /// Sets every width that the person has not.
 pub fn fit_to_page(columns: &mut [Column], page: &RecordBatch, advances: &Advances) {
     let share = columns.len();
-    for (column, values) in columns.iter_mut().zip(page.columns()) {
+    for ((column, values), field) in columns.iter_mut().zip(page.columns()).zip(page.schema_ref().fields()) {
         if !column.set_by_hand {
-            column.width_px = content_width_px(column, values.as_ref(), advances, share);
+            column.width_px = content_width_px(column, (values.as_ref(), field), advances, share);
         }
     }
 }
@@ -141,12 +144,15 @@ mod tests {
     fn a_column_is_as_wide_as_its_widest_value_or_its_head() {
         let advances = Advances::new(|_| 10.0, 10.0);
         let numbers = Int64Array::from(vec![Some(1), Some(1_234_567_890_123), None]);
-        assert_eq!(content_width_px(&column("n", DataType::Int64), &numbers, &advances, 1), 130.0 + PADDING_PX);
-        let head = content_width_px(&column("quite_a_long_name", DataType::Int64), &Int64Array::from(vec![1]), &advances, 1);
+        let n = column("n", DataType::Int64);
+        assert_eq!(content_width_px(&n, (&numbers, &n.field), &advances, 1), 130.0 + PADDING_PX);
+        let one = Int64Array::from(vec![1]);
+        let head = content_width_px(&column("quite_a_long_name", DataType::Int64), (&one, &n.field), &advances, 1);
         assert!(head > 180.0);
         let long = StringArray::from(vec!["x".repeat(50_000)]);
-        assert_eq!(content_width_px(&column("t", DataType::Utf8), &long, &advances, 1), AUTO_WIDTH_PX_MAX);
-        assert_eq!(fit_width_px(&column("t", DataType::Utf8), &long, &advances), FIT_WIDTH_PX_MAX);
+        let t = column("t", DataType::Utf8);
+        assert_eq!(content_width_px(&t, (&long, &t.field), &advances, 1), AUTO_WIDTH_PX_MAX);
+        assert_eq!(fit_width_px(&t, (&long, &t.field), &advances), FIT_WIDTH_PX_MAX);
     }
 
     #[test]

@@ -96,7 +96,7 @@ impl Grid {
             let cut = page.cut_bytes(row, place.column).is_some();
             Some((
                 cut,
-                match view.cell_of(&page, row, place.column) {
+                match page.cell(row, place.column) {
                     Cell::Null => Value::Null,
                     Cell::Unreadable => Value::Failed("This version can't show a value of this type".to_owned()),
                     Cell::Text(text) => Value::Text(text.as_ref().into()),

@@ -27,20 +27,46 @@ pub fn date(days: i64) -> String {
     text + era
 }
 
-/// A time of day, fraction without trailing zeros.
-pub fn time_of_micros(micros: i64) -> String {
+/// A time of day. The fraction has so many digits, or those that it needs.
+pub fn time_of_micros(micros: i64, digits: Option<usize>) -> String {
     let seconds = micros.div_euclid(1_000_000);
     let mut text = format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
-    let fraction = micros.rem_euclid(1_000_000);
-    if fraction != 0 {
-        text.push_str(format!(".{fraction:06}").trim_end_matches('0'));
-    }
+    text.push_str(&fraction(micros.rem_euclid(1_000_000), digits));
     text
 }
 
-/// A date and time; an instant is written in UTC.
-pub fn timestamp(micros: i64, instant: bool) -> String {
+/// Microseconds of a second behind a point; nothing where there are no digits.
+pub(super) fn fraction(micros: i64, digits: Option<usize>) -> String {
+    let all = format!(".{micros:06}");
+    let shown = match digits {
+        Some(0) => "",
+        Some(digits) => all.get(..=digits).unwrap_or(&all),
+        None => all.trim_end_matches('0').trim_end_matches('.'),
+    };
+    shown.to_owned()
+}
+
+/// A date and time without a zone. The fraction has so many digits, or those that it needs.
+pub fn timestamp(micros: i64, digits: Option<usize>) -> String {
     let (text, era) = split(micros.div_euclid(86_400_000_000));
-    let zone = if instant { "+00" } else { "" };
-    format!("{text} {}{zone}{era}", time_of_micros(micros.rem_euclid(86_400_000_000)))
+    format!("{text} {}{era}", time_of_micros(micros.rem_euclid(86_400_000_000), digits))
+}
+
+/// An instant by a clock that is so many seconds ahead of UTC.
+pub fn instant(micros: i64, ahead: i32) -> String {
+    let local = micros.saturating_add(i64::from(ahead) * 1_000_000);
+    let (text, era) = split(local.div_euclid(86_400_000_000));
+    format!("{text} {}{}{era}", time_of_micros(local.rem_euclid(86_400_000_000), None), zone(ahead))
+}
+
+/// `+02`, `-05:30`, `-00:00:52`.
+fn zone(ahead: i32) -> String {
+    let sign = if ahead < 0 { '-' } else { '+' };
+    let size = ahead.unsigned_abs();
+    let (hours, minutes, seconds) = (size / 3600, size / 60 % 60, size % 60);
+    match (minutes, seconds) {
+        (0, 0) => format!("{sign}{hours:02}"),
+        (_, 0) => format!("{sign}{hours:02}:{minutes:02}"),
+        _ => format!("{sign}{hours:02}:{minutes:02}:{seconds:02}"),
+    }
 }

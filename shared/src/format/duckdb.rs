@@ -13,14 +13,13 @@ mod temporal;
 pub use names::type_name;
 pub use nested::{instants, is_nested, is_opaque};
 
-use super::{decimal, float, value};
+use super::decimal::narrow;
+use super::{float, value};
 use crate::page::ENGINE_KEY;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, types as at};
 use arrow_schema::{DataType, Field, IntervalUnit, TimeUnit};
 
-/// Arrow's field metadata: the name of an extension type.
-pub const EXTENSION_NAME: &str = "ARROW:extension:name";
 /// Arrow's field metadata: its parameters.
 pub const EXTENSION_METADATA: &str = "ARROW:extension:metadata";
 
@@ -86,7 +85,7 @@ pub fn text(array: &dyn Array, field: &Field, row: usize, instants: &Instants<'_
 
 /// A decimal with all digits of its scale; DuckDB writes no zero before the point where the type has no digit there.
 fn decimal_text(value: i128, width: u8, scale: i8) -> String {
-    let text = decimal(value, scale);
+    let text = narrow(value, scale);
     if scale > 0 && u8::try_from(scale) == Ok(width) { text.replacen("0.", ".", 1) } else { text }
 }
 

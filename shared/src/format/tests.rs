@@ -1,6 +1,6 @@
 use super::*;
 use arrow_array::*;
-use arrow_buffer::ScalarBuffer;
+use arrow_buffer::{IntervalMonthDayNano, ScalarBuffer, i256};
 use arrow_schema::UnionFields;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -129,6 +129,76 @@ fn decimals_keep_their_scale() {
 }
 
 #[test]
+fn wide_decimals_keep_every_digit() {
+    let make = |values: Vec<i256>, scale| Decimal256Array::from(values).with_precision_and_scale(76, scale).unwrap();
+    let most = i256::from_string(&"9".repeat(76)).unwrap();
+    let step = i256::from_i128(1_000_000_000);
+    let (array, nines) = (make(vec![most, most.wrapping_neg(), i256::ZERO, step], 0), "9".repeat(76));
+    assert_eq!(all(&array, "postgres", "numeric"), [nines.as_str(), &format!("-{nines}"), "0", "1000000000"]);
+    assert_eq!(all(&make(vec![i256::MINUS_ONE, step], 10), "postgres", "numeric"), ["-0.0000000001", "0.1000000000"]);
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    for _ in 0..1_000 {
+        let mut next = || {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            i256::from_i128(i128::from(state))
+        };
+        let (high, low, bits) = (next(), next(), next().as_i128() >> 57);
+        let value = (high << u8::try_from(bits).unwrap()).wrapping_sub(low);
+        assert_eq!(all(&make(vec![value], 0), "postgres", "numeric"), [value.to_string()]);
+    }
+}
+
+#[test]
+fn intervals_are_written_as_postgres_writes_them() {
+    let array = IntervalMonthDayNanoArray::from(
+        [
+            (14, 3, 14_706_789_000_000),
+            (-14, 3, -1_000_000_000),
+            (0, -1, 1_000),
+            (0, 0, 0),
+            (-12, 0, 3_600_000_000_000_000),
+            (1, 1, 0),
+            (0, 0, 1),
+        ]
+        .map(|(months, days, nanos)| IntervalMonthDayNano::new(months, days, nanos))
+        .to_vec(),
+    );
+    let expected = [
+        "1 year 2 mons 3 days 04:05:06.789",
+        "-1 years -2 mons +3 days -00:00:01",
+        "-1 days +00:00:00.000001",
+        "00:00:00",
+        "-1 years +1000:00:00",
+        "1 mon 1 day",
+        "∅",
+    ];
+    assert_eq!(all(&array, "postgres", "interval"), expected);
+}
+
+#[test]
+fn a_uuid_is_told_by_its_extension() {
+    let array = FixedSizeBinaryArray::try_from_iter([[0xa0; 16]].into_iter()).unwrap();
+    assert_eq!(all(&array, "postgres", "bytea"), [format!("\\x{}", "a0".repeat(16))]);
+    let named = HashMap::from([(EXTENSION_KEY.to_owned(), UUID_EXTENSION.to_owned())]);
+    let field = Field::new("c", array.data_type().clone(), true).with_metadata(named);
+    assert_eq!(format_cell(&array, &field, 0).text().unwrap(), "a0a0a0a0-a0a0-a0a0-a0a0-a0a0a0a0a0a0");
+}
+
+#[test]
+fn mysql_writes_as_many_digits_of_a_second_as_its_type_has() {
+    let array = TimestampMicrosecondArray::from(vec![0, 1_500_000, 120]);
+    for (type_name, expected) in [
+        ("DATETIME", ["1970-01-01 00:00:00", "1970-01-01 00:00:01", "1970-01-01 00:00:00"]),
+        ("TIMESTAMP(1)", ["1970-01-01 00:00:00.0", "1970-01-01 00:00:01.5", "1970-01-01 00:00:00.0"]),
+        ("DATETIME(6)", ["1970-01-01 00:00:00.000000", "1970-01-01 00:00:01.500000", "1970-01-01 00:00:00.000120"]),
+    ] {
+        assert_eq!(all(&array, "mysql", type_name), expected);
+    }
+    assert_eq!(all(&Time64MicrosecondArray::from(vec![3_723_000_100]), "mysql", "TIME(4)"), ["01:02:03.0001"]);
+    assert_eq!(all(&array, "postgres", "timestamp(3)"), ["1970-01-01 00:00:00", "1970-01-01 00:00:01.5", "1970-01-01 00:00:00.00012"]);
+}
+
+#[test]
 fn booleans_are_letters_in_postgres_only() {
     let array = BooleanArray::from(vec![Some(true), Some(false), None]);
     assert_eq!(all(&array, "postgres", "boolean"), ["t", "f", "∅"]);
@@ -141,7 +211,14 @@ fn dates_and_times_are_iso() {
     assert_eq!(all(&array, "postgres", "date"), ["1970-01-01", "2024-02-29", "1969-12-31", "0001-12-31 BC", "10000-01-01"]);
     let array = TimestampMicrosecondArray::from(vec![0, 1_500_000, -1]);
     assert_eq!(all(&array, "postgres", "timestamp"), ["1970-01-01 00:00:00", "1970-01-01 00:00:01.5", "1969-12-31 23:59:59.999999"]);
-    assert_eq!(all(&array.with_timezone("UTC"), "postgres", "timestamptz")[0], "1970-01-01 00:00:00+00");
+    let array = array.with_timezone("UTC");
+    assert_eq!(all(&array, "postgres", "timestamptz")[0], "1970-01-01 00:00:00+00");
+    for (offsets, text) in [("0:19800", "05:30:00+05:30"), ("0:3600", "01:00:00+01"), ("0:361815", "04:30:15+100:30:15"), ("x", "∅")] {
+        let named = HashMap::from([(crate::page::OFFSETS_KEY.to_owned(), offsets.to_owned())]);
+        let field = Field::new("c", array.data_type().clone(), true).with_metadata(named);
+        let shown = format_cell(&array, &field, 0).text().unwrap_or(Cow::Borrowed("∅"));
+        assert!(shown.ends_with(text), "{shown}");
+    }
     assert_eq!(all(&Time64MicrosecondArray::from(vec![3_723_000_100]), "postgres", "time"), ["01:02:03.0001"]);
 }
 

@@ -126,7 +126,7 @@ impl Column {
 
 fn way(field: &Field) -> Way {
     match field.data_type() {
-        DataType::Int8 if field.metadata().get(duckdb::EXTENSION_NAME).is_some_and(|name| name == "arrow.bool8") => Way::Truth,
+        DataType::Int8 if field.metadata().get(shared::page::EXTENSION_KEY).is_some_and(|name| name == "arrow.bool8") => Way::Truth,
         kind if duckdb::is_nested(kind) || duckdb::is_opaque(field) => Way::Text,
         DataType::Interval(IntervalUnit::MonthDayNano) => Way::Text,
         DataType::Timestamp(_, Some(zone)) if !is_utc(zone) => Way::Text,

@@ -7,7 +7,7 @@ mod values;
 
 use super::types::{Kind, Layout};
 use super::wire::{Reader, WireError};
-use crate::engine::rows::{Rows, Slots, Values};
+use crate::engine::rows::{Decoded, Rows, Slots, Values};
 use arrow_array::builder::StringBuilder;
 use arrow_array::types as at;
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
@@ -17,7 +17,7 @@ use std::sync::Arc;
 pub fn batch(rows: &Rows, count: usize, layout: &Layout) -> Result<RecordBatch, WireError> {
     let columns = layout.kinds.len();
     let cells = rows.cells(count, columns, |body, slots| places(body, columns, slots))?;
-    let arrays = layout.kinds.iter().enumerate().map(|(at, kind)| decode(cells.column(at), *kind));
+    let arrays = layout.kinds.iter().enumerate().map(|(at, kind)| decode(cells.column(at), *kind).map(Decoded::from));
     Ok(cells.assemble(arrays.collect::<Result<_, _>>()?, &layout.schema)?)
 }
 
@@ -50,8 +50,8 @@ fn decode(values: Values<'_>, kind: Kind) -> Result<ArrayRef, WireError> {
         Kind::Float64 => values.primitives::<at::Float64Type>(values::double),
         Kind::Decimal { precision, scale } => values.decimals(precision, scale),
         Kind::Date => values.primitives::<at::Date32Type>(values::date),
-        Kind::Time => values.primitives::<at::Time64MicrosecondType>(values::time),
-        Kind::DateTime => values.primitives::<at::TimestampMicrosecondType>(values::date_time),
+        Kind::Time(digits) => values.primitives::<at::Time64MicrosecondType>(|text| values::time(text, digits)),
+        Kind::DateTime(digits) => values.primitives::<at::TimestampMicrosecondType>(|text| values::date_time(text, digits)),
         Kind::Bits => return Ok(bits(values)),
         Kind::Bytes => return Ok(Arc::new(values.bytes()?)),
         Kind::Text => None,

@@ -6,9 +6,8 @@
 
 use super::connect::Agreed;
 use super::wire::{Reader, WireError};
-use crate::engine::rows::EXTENSION_KEY;
-use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
-use shared::page::{ENGINE_KEY, ORIGIN_KEY, TYPE_KEY};
+use arrow_schema::{DECIMAL128_MAX_PRECISION, DECIMAL256_MAX_PRECISION, DataType, Field, Schema, SchemaRef, TimeUnit};
+use shared::page::{ENGINE_KEY, EXTENSION_KEY, ORIGIN_KEY, TYPE_KEY};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -20,6 +19,9 @@ const SET: u16 = 1 << 11;
 const BINARY: u16 = 63;
 /// What the server says where a number of decimals is not fixed.
 const DECIMALS_FREE: u8 = 31;
+
+/// Digits behind the seconds.
+const FRACTION_MAX: u8 = 6;
 
 /// Numbers of types on the wire.
 #[allow(missing_docs)] // Each is the name that the documentation has.
@@ -64,7 +66,7 @@ pub enum Kind {
     Float32,
     /// `DOUBLE`.
     Float64,
-    /// `DECIMAL` of at most 38 digits.
+    /// `DECIMAL`.
     Decimal {
         /// Digits.
         precision: u8,
@@ -73,10 +75,10 @@ pub enum Kind {
     },
     /// Days.
     Date,
-    /// A time within a day, without fractions.
-    Time,
-    /// A date and time, without fractions and without a zone.
-    DateTime,
+    /// A time within a day, with so many digits behind the seconds.
+    Time(u8),
+    /// A date and time without a zone, with so many digits behind the seconds.
+    DateTime(u8),
     /// `BIT`, shown by its digits.
     Bits,
     /// Bytes.
@@ -99,10 +101,11 @@ impl Kind {
             Self::Unsigned(_) => DataType::UInt64,
             Self::Float32 => DataType::Float32,
             Self::Float64 => DataType::Float64,
-            Self::Decimal { precision, scale } => DataType::Decimal128(precision, scale),
+            Self::Decimal { precision, scale } if precision <= DECIMAL128_MAX_PRECISION => DataType::Decimal128(precision, scale),
+            Self::Decimal { precision, scale } => DataType::Decimal256(precision, scale),
             Self::Date => DataType::Date32,
-            Self::Time => DataType::Time64(TimeUnit::Microsecond),
-            Self::DateTime => DataType::Timestamp(TimeUnit::Microsecond, None),
+            Self::Time(_) => DataType::Time64(TimeUnit::Microsecond),
+            Self::DateTime(_) => DataType::Timestamp(TimeUnit::Microsecond, None),
             Self::Bytes => DataType::Binary,
             Self::Bits | Self::Text => DataType::Utf8,
         }
@@ -193,8 +196,8 @@ impl Column {
             number::DOUBLE => Kind::Float64,
             number::DECIMAL | number::NEWDECIMAL => self.decimal(),
             number::DATE | number::NEWDATE => Kind::Date,
-            number::TIME if self.decimals == 0 => Kind::Time,
-            number::TIMESTAMP | number::DATETIME if self.decimals == 0 => Kind::DateTime,
+            number::TIME if self.decimals <= FRACTION_MAX => Kind::Time(self.decimals),
+            number::TIMESTAMP | number::DATETIME if self.decimals <= FRACTION_MAX => Kind::DateTime(self.decimals),
             number::BIT => Kind::Bits,
             number::GEOMETRY | number::VECTOR => Kind::Bytes,
             number::VARCHAR | number::TINY_BLOB..=number::STRING if self.is_bytes() => Kind::Bytes,
@@ -212,7 +215,7 @@ impl Column {
 
     fn decimal(&self) -> Kind {
         match (u8::try_from(self.precision()), i8::try_from(self.decimals)) {
-            (Ok(precision @ 1..=38), Ok(scale)) if self.decimals <= precision => Kind::Decimal { precision, scale },
+            (Ok(precision @ 1..=DECIMAL256_MAX_PRECISION), Ok(scale)) if self.decimals <= precision => Kind::Decimal { precision, scale },
             _ => Kind::Text,
         }
     }
@@ -343,9 +346,10 @@ mod tests {
             (column(number::LONG, 5, UNSIGNED | ZEROFILL, 0, BINARY), "INT UNSIGNED ZEROFILL", Kind::Text),
             (column(number::YEAR, 4, UNSIGNED | ZEROFILL, 0, BINARY), "YEAR", Kind::Unsigned(16)),
             (column(number::NEWDECIMAL, 7, 0, 2, BINARY), "DECIMAL(5,2)", Kind::Decimal { precision: 5, scale: 2 }),
-            (column(number::NEWDECIMAL, 67, 0, 30, BINARY), "DECIMAL(65,30)", Kind::Text),
-            (column(number::DATETIME, 19, 0, 0, BINARY), "DATETIME", Kind::DateTime),
-            (column(number::DATETIME, 26, 0, 6, BINARY), "DATETIME(6)", Kind::Text),
+            (column(number::NEWDECIMAL, 67, 0, 30, BINARY), "DECIMAL(65,30)", Kind::Decimal { precision: 65, scale: 30 }),
+            (column(number::DATETIME, 19, 0, 0, BINARY), "DATETIME", Kind::DateTime(0)),
+            (column(number::DATETIME, 26, 0, 6, BINARY), "DATETIME(6)", Kind::DateTime(6)),
+            (column(number::TIME, 17, 0, 39, BINARY), "TIME", Kind::Text),
             (column(number::BIT, 8, UNSIGNED, 0, BINARY), "BIT(8)", Kind::Bits),
             (column(number::BLOB, 65_535, 0, 0, BINARY), "BLOB", Kind::Bytes),
             (column(number::BLOB, 65_535, 0, 0, 45), "TEXT", Kind::Text),

@@ -8,10 +8,13 @@ mod values;
 
 use super::types::{Kind, Layout};
 use super::wire::{Reader, WireError, readable};
-use crate::engine::rows::{Rows, Slots, Values};
+use crate::engine::rows::{Decoded, Rows, Slots, Values};
 use arrow_array::builder::{BinaryBuilder, BooleanBuilder};
-use arrow_array::types::{Date32Type, Float32Type, Float64Type, Int16Type, Int32Type, Int64Type, UInt32Type};
-use arrow_array::{ArrayRef, RecordBatch, StringArray};
+use arrow_array::types as at;
+use arrow_array::{ArrayRef, FixedSizeBinaryArray, RecordBatch, StringArray};
+use arrow_buffer::Buffer;
+use shared::format::Offsets;
+use shared::page::OFFSETS_KEY;
 use std::sync::Arc;
 
 /// The first `count` rows as a batch; a row is a DataRow body.
@@ -45,25 +48,59 @@ fn places(body: &[u8], columns: usize, slots: &mut Slots<'_>) -> Result<(), Wire
 pub struct Reading {
     /// Dates are written as ISO 8601 has them.
     pub iso_dates: bool,
+    /// Intervals are written as `IntervalStyle = postgres` has them.
+    pub postgres_intervals: bool,
     /// Floats are written with the shortest digits that name them (PostgreSQL 12 and later).
     pub shortest_floats: bool,
 }
 
-fn decode(values: Values<'_>, kind: Kind, reading: Reading) -> Result<ArrayRef, WireError> {
+fn decode(values: Values<'_>, kind: Kind, reading: Reading) -> Result<Decoded, WireError> {
     let typed = match kind {
-        Kind::Boolean => booleans(values),
-        Kind::Int16 => values.primitives::<Int16Type>(values::integer),
-        Kind::Int32 => values.primitives::<Int32Type>(values::integer),
-        Kind::Int64 => values.primitives::<Int64Type>(values::integer),
-        Kind::Oid => values.primitives::<UInt32Type>(values::integer),
-        Kind::Float32 if reading.shortest_floats => values.primitives::<Float32Type>(values::float4),
-        Kind::Float64 if reading.shortest_floats => values.primitives::<Float64Type>(values::float8),
-        Kind::Decimal { precision, scale } => values.decimals(precision, scale),
-        Kind::Date if reading.iso_dates => values.primitives::<Date32Type>(values::date),
-        Kind::Bytes => bytes(values),
-        Kind::Float32 | Kind::Float64 | Kind::Date | Kind::Text => None,
+        Kind::Instant if reading.iso_dates => instants(values),
+        kind => plain(values, kind, reading).map(Decoded::from),
     };
-    typed.map_or_else(|| text(values), Ok)
+    typed.map_or_else(|| text(values).map(Decoded::from), Ok)
+}
+
+fn plain(values: Values<'_>, kind: Kind, reading: Reading) -> Option<ArrayRef> {
+    match kind {
+        Kind::Boolean => booleans(values),
+        Kind::Int16 => values.primitives::<at::Int16Type>(values::integer),
+        Kind::Int32 => values.primitives::<at::Int32Type>(values::integer),
+        Kind::Int64 => values.primitives::<at::Int64Type>(values::integer),
+        Kind::Oid => values.primitives::<at::UInt32Type>(values::integer),
+        Kind::Float32 if reading.shortest_floats => values.primitives::<at::Float32Type>(values::float4),
+        Kind::Float64 if reading.shortest_floats => values.primitives::<at::Float64Type>(values::float8),
+        Kind::Decimal { precision, scale } => values.decimals(precision, scale),
+        Kind::Numeric => values.decimals_of_one_scale(),
+        Kind::Date if reading.iso_dates => values.primitives::<at::Date32Type>(values::date),
+        Kind::Time if reading.iso_dates => values.primitives::<at::Time64MicrosecondType>(values::time),
+        Kind::Timestamp if reading.iso_dates => values.primitives::<at::TimestampMicrosecondType>(values::timestamp),
+        Kind::Interval if reading.postgres_intervals => values.primitives::<at::IntervalMonthDayNanoType>(values::interval),
+        Kind::Uuid => uuids(values),
+        Kind::Bytes => bytes(values),
+        _ => None,
+    }
+}
+
+/// Instants and how far the session's clock was ahead of UTC at each.
+fn instants(values: Values<'_>) -> Option<Decoded> {
+    let mut offsets = Vec::with_capacity(values.len());
+    let array = values.primitive_array::<at::TimestampMicrosecondType>(|text| {
+        let (micros, offset) = values::instant(text)?;
+        offsets.push((micros, offset));
+        Some(micros)
+    })?;
+    let offsets = Offsets::of(offsets)?;
+    Some(Decoded { array: Arc::new(array.with_timezone("UTC")), noted: offsets.metadata().map(|text| (OFFSETS_KEY, text)) })
+}
+
+fn uuids(values: Values<'_>) -> Option<ArrayRef> {
+    let mut out = Vec::with_capacity(values.len() * 16);
+    for value in values.iter() {
+        out.extend_from_slice(&value.map_or(Some([0; 16]), values::uuid)?);
+    }
+    Some(Arc::new(FixedSizeBinaryArray::try_new(16, Buffer::from_vec(out), values.nulls()).ok()?))
 }
 
 fn booleans(values: Values<'_>) -> Option<ArrayRef> {

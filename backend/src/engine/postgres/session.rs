@@ -310,8 +310,11 @@ impl PostgresSession {
     }
 
     fn reading(&self) -> Reading {
-        let iso_dates = self.settings.get("DateStyle").is_some_and(|style| style.starts_with("ISO"));
-        Reading { iso_dates, shortest_floats: self.major().is_some_and(|major| major >= 12) }
+        Reading {
+            iso_dates: self.settings.get("DateStyle").is_some_and(|style| style.starts_with("ISO")),
+            postgres_intervals: self.settings.get("IntervalStyle").is_some_and(|style| style == "postgres"),
+            shortest_floats: self.major().is_some_and(|major| major >= 12),
+        }
     }
 }
 

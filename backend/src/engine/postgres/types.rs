@@ -7,10 +7,9 @@ mod builtin;
 
 use super::origins::Origins;
 use super::wire::{Reader, WireError};
-use crate::engine::rows::EXTENSION_KEY;
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow_schema::{DECIMAL128_MAX_PRECISION, DECIMAL256_MAX_PRECISION, DataType, Field, IntervalUnit, Schema, SchemaRef, TimeUnit};
 use builtin::BUILT_IN;
-use shared::page::{ENGINE_KEY, ORIGIN_KEY, TYPE_KEY};
+use shared::page::{ENGINE_KEY, EXTENSION_KEY, ORIGIN_KEY, TYPE_KEY, UUID_EXTENSION};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -38,8 +37,20 @@ pub enum Kind {
         /// Digits behind the point.
         scale: i8,
     },
+    /// `numeric` whose values have the scale they were made with.
+    Numeric,
     /// Days.
     Date,
+    /// A time of day.
+    Time,
+    /// A date and time without a zone.
+    Timestamp,
+    /// An instant, written by the clock of the session's zone.
+    Instant,
+    /// Months, days and a time.
+    Interval,
+    /// 16 bytes.
+    Uuid,
     /// Bytes.
     Bytes,
     /// The server's text.
@@ -59,18 +70,23 @@ impl Kind {
             700 => Self::Float32,
             701 => Self::Float64,
             1082 => Self::Date,
+            1083 => Self::Time,
+            1114 => Self::Timestamp,
+            1184 => Self::Instant,
+            1186 => Self::Interval,
+            2950 => Self::Uuid,
             1700 => Self::decimal(modifier),
             _ => Self::Text,
         }
     }
 
     fn decimal(modifier: i32) -> Self {
-        let Some((precision, scale)) = numeric_modifier(modifier) else { return Self::Text };
+        let Some((precision, scale)) = numeric_modifier(modifier) else { return Self::Numeric };
         match (u8::try_from(precision), i8::try_from(scale)) {
-            (Ok(precision @ 1..=38), Ok(scale)) if scale >= 0 && i16::from(scale) <= i16::from(precision) => {
+            (Ok(precision @ 1..=DECIMAL256_MAX_PRECISION), Ok(scale)) if scale >= 0 && i16::from(scale) <= i16::from(precision) => {
                 Self::Decimal { precision, scale }
             }
-            _ => Self::Text,
+            _ => Self::Numeric,
         }
     }
 
@@ -84,8 +100,15 @@ impl Kind {
             Self::Oid => DataType::UInt32,
             Self::Float32 => DataType::Float32,
             Self::Float64 => DataType::Float64,
-            Self::Decimal { precision, scale } => DataType::Decimal128(precision, scale),
+            Self::Decimal { precision, scale } if precision <= DECIMAL128_MAX_PRECISION => DataType::Decimal128(precision, scale),
+            Self::Decimal { precision, scale } => DataType::Decimal256(precision, scale),
+            Self::Numeric => DataType::Decimal128(DECIMAL128_MAX_PRECISION, 0),
             Self::Date => DataType::Date32,
+            Self::Time => DataType::Time64(TimeUnit::Microsecond),
+            Self::Timestamp => DataType::Timestamp(TimeUnit::Microsecond, None),
+            Self::Instant => DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())),
+            Self::Interval => DataType::Interval(IntervalUnit::MonthDayNano),
+            Self::Uuid => DataType::FixedSizeBinary(16),
             Self::Bytes => DataType::Binary,
             Self::Text => DataType::Utf8,
         }
@@ -188,9 +211,14 @@ fn field(column: &Column, kind: Kind, names: &Names, origin: Option<String>) -> 
     if let Some(origin) = origin {
         metadata.insert(ORIGIN_KEY.to_owned(), origin);
     }
-    // arrow.json stands on text of any kind; arrow.uuid only on 16 bytes, which the page does not have.
-    if matches!(column.oid, 114 | 3802) {
-        metadata.insert(EXTENSION_KEY.to_owned(), "arrow.json".to_owned());
+    // arrow.json stands on text of any kind; arrow.uuid only on 16 bytes: in a page of text it is taken away.
+    let extension = match column.oid {
+        114 | 3802 => Some("arrow.json"),
+        2950 => Some(UUID_EXTENSION),
+        _ => None,
+    };
+    if let Some(extension) = extension {
+        metadata.insert(EXTENSION_KEY.to_owned(), extension.to_owned());
     }
     Field::new(&column.name, kind.data_type(), true).with_metadata(metadata)
 }

@@ -1,16 +1,18 @@
 //! One batch of several, whose columns may differ in their physical type.
 //!
-//! Invariant: no value is changed; where two physical types meet, the column takes one that holds both exactly: a dense union of
-//! SQLite's classes, else the text of each value.
+//! Invariant: no value is changed; where two physical types meet, the column takes one that holds both exactly: the wider of two decimals,
+//! a dense union of SQLite's classes, else the text of each value.
 
 use arrow_array::builder::StringBuilder;
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, UInt64Array, UnionArray, new_null_array};
-use arrow_buffer::ScalarBuffer;
-use arrow_schema::{ArrowError, DataType, Field, FieldRef, Schema, UnionFields, UnionMode};
+use arrow_array::types::{Decimal128Type, Decimal256Type, TimestampMicrosecondType};
+use arrow_array::{Array, ArrayRef, Decimal256Array, RecordBatch, RecordBatchOptions, UInt64Array, UnionArray, new_null_array};
+use arrow_buffer::{ScalarBuffer, i256};
+use arrow_schema::{ArrowError, DECIMAL256_MAX_PRECISION, DataType, Field, FieldRef, Schema, UnionFields, UnionMode};
 use arrow_select::concat::concat;
 use arrow_select::take::take;
-use shared::format::format_cell;
+use shared::format::{Offsets, format_cell};
+use shared::page::{EXTENSION_KEY, OFFSETS_KEY};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -25,21 +27,72 @@ pub(super) fn join(pieces: &[RecordBatch]) -> Result<RecordBatch, ArrowError> {
     let rows = pieces.iter().map(RecordBatch::num_rows).sum();
     let mut fields = Vec::new();
     let mut columns = Vec::new();
-    for (at, field) in first.schema().fields().iter().enumerate() {
-        let arrays: Option<Vec<&ArrayRef>> = pieces.iter().map(|piece| piece.columns().get(at)).collect();
-        let arrays = arrays.ok_or_else(|| ArrowError::SchemaError("the columns changed between two fetches".to_owned()))?;
-        let column = join_column(field, &arrays)?;
-        let same = field.data_type() == column.data_type() && (field.is_nullable() || column.logical_null_count() == 0);
-        fields.push(if same {
-            field.clone()
-        } else {
-            let changed = Field::new(field.name(), column.data_type().clone(), true);
-            Arc::new(changed.with_metadata(field.metadata().clone()))
-        });
+    for at in 0..first.num_columns() {
+        let parts: Option<Vec<Part<'_>>> = pieces.iter().map(|piece| Part::of(piece, at)).collect();
+        let parts = parts.ok_or_else(|| ArrowError::SchemaError("the columns changed between two fetches".to_owned()))?;
+        let (field, column) = join_column(&parts)?;
+        fields.push(field);
         columns.push(column);
     }
     let schema = Schema::new_with_metadata(fields, first.schema().metadata().clone());
     RecordBatch::try_new_with_options(Arc::new(schema), columns, &RecordBatchOptions::new().with_row_count(Some(rows)))
+}
+
+/// A column in one piece.
+struct Part<'a> {
+    field: &'a FieldRef,
+    array: &'a ArrayRef,
+}
+
+impl<'a> Part<'a> {
+    fn of(piece: &'a RecordBatch, at: usize) -> Option<Self> {
+        Some(Self { field: piece.schema_ref().fields().get(at)?, array: piece.columns().get(at)? })
+    }
+
+    /// Its values; of NULLs alone, whatever type they have, nothing but NULLs.
+    fn values(&self) -> ArrayRef {
+        match self.array.null_count() == self.array.len() {
+            true => new_null_array(&DataType::Null, self.array.len()),
+            false => self.array.clone(),
+        }
+    }
+}
+
+fn join_column(parts: &[Part<'_>]) -> Result<(FieldRef, ArrayRef), ArrowError> {
+    let noted = joined_offsets(parts);
+    let column = match noted {
+        None => join_text(parts)?,
+        Some(_) => join_values(parts)?,
+    };
+    // What a field says of a physical type goes for that type only.
+    let Some(same) = parts.iter().find(|part| part.field.data_type() == column.data_type()).or(parts.first()) else {
+        return Err(ArrowError::InvalidArgumentError("no rows were fetched".to_owned()));
+    };
+    let mut metadata = same.field.metadata().clone();
+    metadata.remove(OFFSETS_KEY);
+    if same.field.data_type() != column.data_type() {
+        metadata.remove(EXTENSION_KEY);
+    } else if let (Some(offsets), DataType::Timestamp(_, _)) = (noted.flatten(), column.data_type()) {
+        metadata.insert(OFFSETS_KEY.to_owned(), offsets);
+    }
+    let nullable = same.field.is_nullable() || same.field.data_type() != column.data_type() || column.logical_null_count() > 0;
+    let field = Field::new(same.field.name(), column.data_type().clone(), nullable).with_metadata(metadata);
+    Ok((Arc::new(field), column))
+}
+
+/// The offsets of all parts in one list, where they have some; `None` where they do not fit into one.
+fn joined_offsets(parts: &[Part<'_>]) -> Option<Option<String>> {
+    if !parts.iter().any(|part| part.field.metadata().contains_key(OFFSETS_KEY)) {
+        return Some(None);
+    }
+    let mut instants = Vec::new();
+    for part in parts {
+        let Some(array) = part.array.as_primitive_opt::<TimestampMicrosecondType>() else { continue };
+        for micros in array.iter().flatten() {
+            instants.push((micros, Offsets::ahead(part.field, micros)?));
+        }
+    }
+    Offsets::of(instants).map(|offsets| offsets.metadata())
 }
 
 /// `count` rows from `from` on, without the memory of the others.
@@ -54,18 +107,55 @@ pub(super) fn rows(batch: &RecordBatch, from: usize, count: usize) -> Result<Rec
     RecordBatch::try_new_with_options(batch.schema(), columns, &RecordBatchOptions::new().with_row_count(Some(count)))
 }
 
-fn join_column(field: &FieldRef, arrays: &[&ArrayRef]) -> Result<ArrayRef, ArrowError> {
-    let mut kinds = arrays.iter().map(|array| array.data_type()).filter(|kind| **kind != DataType::Null);
-    let Some(first) = kinds.next() else {
+fn join_values(parts: &[Part<'_>]) -> Result<ArrayRef, ArrowError> {
+    let is_union = |kind: &DataType| matches!(kind, DataType::Union(_, UnionMode::Dense));
+    let (Some(first), is_one) = (parts.first(), parts.windows(2).all(same_type)) else { return join_text(parts) };
+    if is_one && !is_union(first.array.data_type()) {
+        return concat(&parts.iter().map(|part| part.array.as_ref() as &dyn Array).collect::<Vec<_>>());
+    }
+    let arrays: Vec<ArrayRef> = parts.iter().map(Part::values).collect();
+    let kinds: Vec<&DataType> = arrays.iter().map(|array| array.data_type()).filter(|kind| **kind != DataType::Null).collect();
+    let Some(first) = kinds.first() else {
         return Ok(new_null_array(&DataType::Null, arrays.iter().map(|array| array.len()).sum()));
     };
-    let is_union = |kind: &DataType| matches!(kind, DataType::Union(_, UnionMode::Dense));
-    if !is_union(first) && kinds.clone().all(|kind| kind == first) {
+    if !is_union(first) && kinds.iter().all(|kind| kind == first) {
         let typed: Vec<ArrayRef> = arrays.iter().map(|array| typed(array, first)).collect();
         return concat(&typed.iter().map(|array| array.as_ref() as &dyn Array).collect::<Vec<_>>());
     }
-    let is_class = |kind: &DataType| class_of(kind).is_some() || is_union(kind);
-    if is_class(first) && kinds.all(is_class) { join_classes(arrays) } else { join_text(field, arrays) }
+    if let Some(scale) = one_scale(&kinds) {
+        return join_decimals(&arrays, scale);
+    }
+    let is_class = |kind: &&DataType| class_of(kind).is_some() || is_union(kind);
+    if kinds.iter().all(is_class) { join_classes(&arrays) } else { join_text(parts) }
+}
+
+fn same_type(pair: &[Part<'_>]) -> bool {
+    matches!(pair, [one, other] if one.array.data_type() == other.array.data_type())
+}
+
+/// The digits behind the point that decimals of both widths have in common.
+fn one_scale(kinds: &[&DataType]) -> Option<i8> {
+    let scale = |kind: &&DataType| match kind {
+        DataType::Decimal128(_, scale) | DataType::Decimal256(_, scale) => Some(*scale),
+        _ => None,
+    };
+    let first = kinds.first().and_then(scale)?;
+    kinds.iter().all(|kind| scale(kind) == Some(first)).then_some(first)
+}
+
+/// Decimals of one scale in the wider form.
+fn join_decimals(arrays: &[ArrayRef], scale: i8) -> Result<ArrayRef, ArrowError> {
+    let wide = DataType::Decimal256(DECIMAL256_MAX_PRECISION, scale);
+    let widened = |array: &ArrayRef| -> Result<ArrayRef, ArrowError> {
+        let values: Decimal256Array = match (array.as_primitive_opt::<Decimal128Type>(), array.as_primitive_opt::<Decimal256Type>()) {
+            (Some(narrow), _) => narrow.unary(i256::from_i128),
+            (_, Some(values)) => values.clone(),
+            _ => return Ok(new_null_array(&wide, array.len())),
+        };
+        Ok(Arc::new(values.with_precision_and_scale(DECIMAL256_MAX_PRECISION, scale)?))
+    };
+    let arrays = arrays.iter().map(widened).collect::<Result<Vec<_>, _>>()?;
+    concat(&arrays.iter().map(|array| array.as_ref() as &dyn Array).collect::<Vec<_>>())
 }
 
 fn typed(array: &ArrayRef, kind: &DataType) -> ArrayRef {
@@ -90,7 +180,7 @@ struct Class {
     len: usize,
 }
 
-fn join_classes(arrays: &[&ArrayRef]) -> Result<ArrayRef, ArrowError> {
+fn join_classes(arrays: &[ArrayRef]) -> Result<ArrayRef, ArrowError> {
     let overflow = || ArrowError::InvalidArgumentError("too many values in one page".to_owned());
     let mut classes: BTreeMap<i8, Class> = BTreeMap::new();
     let (mut type_ids, mut offsets) = (Vec::new(), Vec::new());
@@ -139,11 +229,11 @@ fn join_classes(arrays: &[&ArrayRef]) -> Result<ArrayRef, ArrowError> {
     Ok(Arc::new(union))
 }
 
-fn join_text(field: &FieldRef, arrays: &[&ArrayRef]) -> Result<ArrayRef, ArrowError> {
+fn join_text(parts: &[Part<'_>]) -> Result<ArrayRef, ArrowError> {
     let mut to = StringBuilder::new();
-    for array in arrays {
-        for row in 0..array.len() {
-            to.append_option(format_cell(array.as_ref(), field, row).text());
+    for part in parts {
+        for row in 0..part.array.len() {
+            to.append_option(format_cell(part.array.as_ref(), part.field, row).text());
         }
     }
     Ok(Arc::new(to.finish()))

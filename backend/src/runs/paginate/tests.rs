@@ -4,10 +4,13 @@ use super::*;
 use arrow_array::builder::{BinaryBuilder, StringBuilder};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
-use arrow_array::{Array, ArrayRef, BinaryArray, Date32Array, Float64Array, Int64Array, NullArray, StringArray, UnionArray};
+use arrow_array::{Array, ArrayRef, BinaryArray, Date32Array, Decimal128Array, Decimal256Array, FixedSizeBinaryArray, Float64Array};
+use arrow_array::{Int64Array, NullArray, StringArray, TimestampMicrosecondArray, UnionArray};
+use arrow_buffer::i256;
 use arrow_schema::{DataType, Field, Schema};
 use shared::format::{Cell, format_cell};
-use shared::page::decode;
+use shared::page::{EXTENSION_KEY, OFFSETS_KEY, UUID_EXTENSION, decode};
+use std::collections::HashMap;
 
 fn batch(columns: Vec<ArrayRef>) -> RecordBatch {
     let fields = columns.iter().enumerate().map(|(n, array)| Field::new(format!("c{n}"), array.data_type().clone(), true));
@@ -188,6 +191,61 @@ fn columns_whose_type_differs_between_pieces_keep_every_value() {
         }
         assert_eq!(cells(&read(&pages.page(false).unwrap().0), 0), expected);
     }
+}
+
+/// A piece of one column with metadata of its own.
+fn noted(array: ArrayRef, key: &str, value: Option<&str>) -> RecordBatch {
+    let metadata: HashMap<String, String> = value.map(|value| (key.to_owned(), value.to_owned())).into_iter().collect();
+    let field = Field::new("c", array.data_type().clone(), true).with_metadata(metadata);
+    RecordBatch::try_new(Arc::new(Schema::new(vec![field])), vec![array]).unwrap()
+}
+
+fn joined(pieces: Vec<RecordBatch>) -> RecordBatch {
+    let mut pages = Paginator::new(1000);
+    for piece in pieces {
+        pages.push(piece);
+    }
+    read(&pages.page(false).unwrap().0)
+}
+
+#[test]
+fn instants_of_several_pieces_keep_the_offset_of_each() {
+    let instants = |values: Vec<Option<i64>>| -> ArrayRef { Arc::new(TimestampMicrosecondArray::from(values).with_timezone("UTC")) };
+    let piece = |values, list| noted(instants(values), OFFSETS_KEY, list);
+    let [winter, summer, utc] = ["1970-01-01 01:00:00+01", "1970-01-01 02:00:00.00001+02", "1970-01-01 00:00:00.00002+00"];
+    let page =
+        joined(vec![piece(vec![Some(0), None], Some("0:3600")), piece(vec![Some(10)], Some("10:7200")), piece(vec![Some(20)], None)]);
+    assert_eq!(cells(&page, 0), some(&[winter, "NULL", summer, utc]));
+    assert_eq!(page.schema().field(0).metadata()[OFFSETS_KEY], "0:3600,10:7200,20:0");
+    // One instant in two zones is in no list: the page has the texts.
+    let page = joined(vec![piece(vec![Some(0)], Some("0:3600")), piece(vec![Some(0)], None)]);
+    assert_eq!(cells(&page, 0), some(&[winter, "1970-01-01 00:00:00+00"]));
+    assert!(page.schema().field(0).metadata().is_empty());
+    let texts: ArrayRef = Arc::new(StringArray::from(vec!["infinity"]));
+    let page = joined(vec![piece(vec![Some(0)], Some("0:3600")), noted(texts, OFFSETS_KEY, None)]);
+    assert_eq!(cells(&page, 0), some(&[winter, "infinity"]));
+    assert!(page.schema().field(0).metadata().is_empty());
+}
+
+#[test]
+fn a_piece_of_nulls_alone_changes_no_type_and_the_wider_decimal_holds_both() {
+    let narrow = |value: Option<i128>, scale| -> ArrayRef {
+        Arc::new(Decimal128Array::from(vec![value]).with_precision_and_scale(38, scale).unwrap())
+    };
+    let wide: ArrayRef = Arc::new(Decimal256Array::from(vec![i256::MINUS_ONE]).with_precision_and_scale(76, 2).unwrap());
+    for (arrays, kind, expected) in [
+        (vec![narrow(None, 0), narrow(Some(150), 2)], DataType::Decimal128(38, 2), ["NULL", "1.50"]),
+        (vec![narrow(Some(150), 2), wide.clone()], DataType::Decimal256(76, 2), ["1.50", "-0.01"]),
+        (vec![wide, narrow(Some(150), 1)], DataType::Utf8, ["-0.01", "15.0"]),
+    ] {
+        let page = joined(arrays.into_iter().map(|array| batch(vec![array])).collect());
+        assert_eq!((page.column(0).data_type(), cells(&page, 0)), (&kind, some(&expected)));
+    }
+    let bytes: ArrayRef = Arc::new(FixedSizeBinaryArray::try_from_iter([[0; 16]].into_iter()).unwrap());
+    let page =
+        joined(vec![noted(Arc::new(StringArray::from(vec!["?"])), EXTENSION_KEY, None), noted(bytes, EXTENSION_KEY, Some(UUID_EXTENSION))]);
+    assert_eq!(cells(&page, 0), some(&["?", "00000000-0000-0000-0000-000000000000"]));
+    assert!(page.schema().field(0).metadata().is_empty(), "an extension stands on its physical type only");
 }
 
 #[test]

@@ -6,7 +6,7 @@
 use super::super::columns::{Column, PADDING_PX};
 use super::super::held::HeldPage;
 use super::{CELL_CHARS_MAX, Frame};
-use shared::format::{Cell, format_cell};
+use shared::format::Cell;
 use shared::types::ColumnKind;
 use wasm_bindgen::JsCast;
 use web_sys::{Document, Element, HtmlElement, Text};
@@ -84,8 +84,10 @@ impl CellSlot {
 
     /// Shows a value of a page.
     pub(super) fn show(&mut self, page: &HeldPage, row: usize, column: usize, info: &Column, frame: &Frame<'_>) {
-        let Some(values) = page.batch.columns().get(column) else { return self.clear() };
-        let cell = format_cell(values.as_ref(), &info.field, row);
+        if column >= page.batch.num_columns() {
+            return self.clear();
+        }
+        let cell = page.cell(row, column);
         let mut look = Look { kind: Some(info.kind), null: cell == Cell::Null, unreadable: cell == Cell::Unreadable, ..Look::default() };
         match cell.prefix(CELL_CHARS_MAX) {
             None => self.set_text(""),

@@ -98,8 +98,8 @@ impl GridView {
         let Some(info) = self.columns.get(column) else { return };
         let widths = pages
             .iter()
-            .filter_map(|page| page.batch.columns().get(column))
-            .map(|values| fit_width_px(info, values.as_ref(), &self.advances));
+            .filter_map(|page| page.batch.columns().get(column).zip(page.batch.schema_ref().fields().get(column)))
+            .map(|(values, field)| fit_width_px(info, (values.as_ref(), field), &self.advances));
         let Some(width) = widths.reduce(f64::max) else { return };
         self.set_width(column, width);
     }

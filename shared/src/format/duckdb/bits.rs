@@ -2,7 +2,9 @@
 //!
 //! Invariant: bytes that don't have the form their name promises are written as a BLOB, never dropped.
 
-use super::{EXTENSION_METADATA, EXTENSION_NAME, geometry, temporal};
+use super::{EXTENSION_METADATA, geometry, temporal};
+use crate::format::uuid;
+use crate::page::{EXTENSION_KEY, UUID_EXTENSION};
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int8Type;
@@ -11,7 +13,7 @@ use std::fmt::Write as _;
 
 /// DuckDB's own name of an opaque type (`hugeint`, `bit`, …), or Arrow's name of an extension (`arrow.uuid`).
 pub fn extension(field: &Field) -> Option<&str> {
-    let name = field.metadata().get(EXTENSION_NAME)?;
+    let name = field.metadata().get(EXTENSION_KEY)?;
     if name != "arrow.opaque" {
         return Some(name);
     }
@@ -35,24 +37,12 @@ pub fn text(array: &dyn Array, field: &Field, row: usize) -> Option<String> {
         "hugeint" => Some(i128::from_le_bytes(bytes.try_into().ok()?).to_string()),
         "uhugeint" => Some(u128::from_le_bytes(bytes.try_into().ok()?).to_string()),
         "time_tz" => Some(temporal::time_with_zone(u64::from_le_bytes(bytes.try_into().ok()?))),
-        "arrow.uuid" => uuid(bytes),
+        UUID_EXTENSION => uuid::text(bytes),
         "bit" => bit(bytes),
         "bignum" | "varint" => bignum(bytes),
         "geoarrow.wkb" => geometry::text(bytes),
         _ => None,
     }
-}
-
-fn uuid(bytes: &[u8]) -> Option<String> {
-    let n = u128::from_be_bytes(bytes.try_into().ok()?);
-    Some(format!(
-        "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
-        n >> 96,
-        (n >> 80) & 0xffff,
-        (n >> 64) & 0xffff,
-        (n >> 48) & 0xffff,
-        n & 0xffff_ffff_ffff
-    ))
 }
 
 /// BIT: the first byte counts the bits that only fill up the second.

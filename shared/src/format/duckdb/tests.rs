@@ -1,4 +1,5 @@
 use super::*;
+use crate::page::EXTENSION_KEY;
 use arrow_array::{BinaryArray, Float64Array, IntervalMonthDayNanoArray, TimestampMicrosecondArray};
 use arrow_buffer::IntervalMonthDayNano;
 use std::collections::HashMap;
@@ -44,7 +45,7 @@ fn an_instant_is_utc_unless_the_caller_says() {
 fn opaque_bytes_of_a_wrong_form_are_bytes() {
     let opaque = |name: &str| format!("{{\"type_name\":\"{name}\",\"vendor_name\":\"DuckDB\"}}");
     let array = BinaryArray::from(vec![&[1_u8, 0xff][..]]);
-    assert_eq!(all(&array, &[(EXTENSION_NAME, "arrow.opaque"), (EXTENSION_METADATA, &opaque("hugeint"))]), ["\\x01\\xFF"]);
-    assert_eq!(all(&array, &[(EXTENSION_NAME, "arrow.opaque"), (EXTENSION_METADATA, &opaque("bit"))]), ["1111111"]);
-    assert_eq!(all(&array, &[(EXTENSION_NAME, "geoarrow.wkb")]), ["\\x01\\xFF"]);
+    assert_eq!(all(&array, &[(EXTENSION_KEY, "arrow.opaque"), (EXTENSION_METADATA, &opaque("hugeint"))]), ["\\x01\\xFF"]);
+    assert_eq!(all(&array, &[(EXTENSION_KEY, "arrow.opaque"), (EXTENSION_METADATA, &opaque("bit"))]), ["1111111"]);
+    assert_eq!(all(&array, &[(EXTENSION_KEY, "geoarrow.wkb")]), ["\\x01\\xFF"]);
 }

@@ -2,10 +2,8 @@
 //!
 //! Invariant: `None` is never an error, only "keep the text".
 
-use crate::engine::rows::days_from_civil;
+use crate::engine::rows::{DAY_MICROS, clock, day, micros, two};
 use std::fmt::{Display, Write};
-
-const DAY_MICROS: i64 = 86_400_000_000;
 
 /// Digits that are a number's own: no sign, no zero too many.
 fn digits(text: &[u8]) -> Option<u64> {
@@ -62,40 +60,26 @@ impl Write for Rest<'_> {
     }
 }
 
-fn two(text: &[u8]) -> Option<i32> {
-    match text {
-        [tens @ b'0'..=b'9', ones @ b'0'..=b'9'] => Some(i32::from(tens - b'0') * 10 + i32::from(ones - b'0')),
+/// Days since 1970-01-01 of a date that exists.
+pub fn date(text: &[u8]) -> Option<i32> {
+    let &[y0, y1, y2, y3, b'-', m0, m1, b'-', d0, d1] = text else { return None };
+    day(two(y0, y1)? * 100 + two(y2, y3)?, two(m0, m1)?, two(d0, d1)?)
+}
+
+/// Microseconds of a time within a day, with so many digits behind the seconds.
+pub fn time(text: &[u8], digits: u8) -> Option<i64> {
+    let (whole, rest) = clock(text)?;
+    match (digits, rest) {
+        (0, []) => Some(whole),
+        (1.., [b'.', fraction @ ..]) if fraction.len() == usize::from(digits) => Some(whole + micros(fraction)?),
         _ => None,
     }
 }
 
-/// Days since 1970-01-01 of a date that exists.
-pub fn date(text: &[u8]) -> Option<i32> {
-    let &[y0, y1, y2, y3, b'-', m0, m1, b'-', d0, d1] = text else { return None };
-    let year = two(&[y0, y1])? * 100 + two(&[y2, y3])?;
-    let (month, day) = (two(&[m0, m1])?, two(&[d0, d1])?);
-    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let days = match month {
-        2 if is_leap => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        1..=12 => 31,
-        _ => return None,
-    };
-    (year > 0 && (1..=days).contains(&day)).then(|| days_from_civil(year, month, day))
-}
-
-/// Microseconds of a time within a day.
-pub fn time(text: &[u8]) -> Option<i64> {
-    let &[h0, h1, b':', m0, m1, b':', s0, s1] = text else { return None };
-    let (hour, minute, second) = (two(&[h0, h1])?, two(&[m0, m1])?, two(&[s0, s1])?);
-    (hour < 24 && minute < 60 && second < 60).then(|| i64::from(hour * 3600 + minute * 60 + second) * 1_000_000)
-}
-
 /// Microseconds since 1970-01-01 00:00:00, without a zone.
-pub fn date_time(text: &[u8]) -> Option<i64> {
+pub fn date_time(text: &[u8], digits: u8) -> Option<i64> {
     let (day, rest) = text.split_at_checked(10)?;
-    Some(i64::from(date(day)?) * DAY_MICROS + time(rest.strip_prefix(b" ")?)?)
+    Some(i64::from(date(day)?) * DAY_MICROS + time(rest.strip_prefix(b" ")?, digits)?)
 }
 
 /// The digits of a `BIT`, as `BIN()` writes them.
@@ -138,16 +122,29 @@ mod tests {
         for text in ["0000-00-00", "2024-02-30", "2023-02-29", "2024-00-10", "2024-10-00", "0000-01-01", "2024-1-1", "20240101"] {
             assert_eq!(date(text.as_bytes()), None, "{text}");
         }
-        assert_eq!(date_time(b"1970-01-02 00:00:01"), Some(DAY_MICROS + 1_000_000));
-        assert_eq!((date_time(b"0000-00-00 00:00:00"), date_time(b"1970-01-01")), (None, None));
+        assert_eq!(date_time(b"1970-01-02 00:00:01", 0), Some(DAY_MICROS + 1_000_000));
+        assert_eq!((date_time(b"0000-00-00 00:00:00", 0), date_time(b"1970-01-01", 0)), (None, None));
     }
 
     #[test]
     fn a_time_of_more_than_a_day_stays_text() {
-        assert_eq!(time(b"23:59:59"), Some(DAY_MICROS - 1_000_000));
+        assert_eq!(time(b"23:59:59", 0), Some(DAY_MICROS - 1_000_000));
         for text in ["838:59:59", "-01:00:00", "24:00:00", "10:60:00", "10:00:00.5", ""] {
-            assert_eq!(time(text.as_bytes()), None, "{text}");
+            assert_eq!(time(text.as_bytes(), 0), None, "{text}");
         }
+    }
+
+    #[test]
+    fn a_fraction_has_as_many_digits_as_its_column() {
+        assert_eq!(
+            (time(b"00:00:00.010", 3), time(b"00:00:00.000001", 6), time(b"00:00:01.5", 1)),
+            (Some(10_000), Some(1), Some(1_500_000))
+        );
+        assert_eq!(date_time(b"1970-01-02 00:00:01.25", 2), Some(DAY_MICROS + 1_250_000));
+        for text in ["10:00:00", "10:00:00.", "10:00:00.5", "10:00:00.500", "-10:00:00.50", "100:00:00.50", "10:00:00,50"] {
+            assert_eq!(time(text.as_bytes(), 2), None, "{text}");
+        }
+        assert_eq!(date_time(b"0000-00-00 00:00:00.000", 3), None);
     }
 
     #[test]

@@ -2,7 +2,13 @@
 //!
 //! Invariant: `None` is never an error, only "keep the text".
 
-use crate::engine::rows::days_from_civil;
+mod interval;
+mod moment;
+mod uuid;
+
+pub use interval::interval;
+pub use moment::{date, instant, time, timestamp};
+pub use uuid::uuid;
 
 /// Any integer, as PostgreSQL writes it: digits, a minus, nothing else.
 pub fn integer<T: TryFrom<i64>>(text: &[u8]) -> Option<T> {
@@ -10,7 +16,7 @@ pub fn integer<T: TryFrom<i64>>(text: &[u8]) -> Option<T> {
         [b'-', digits @ ..] => (true, digits),
         digits => (false, digits),
     };
-    if digits.is_empty() || digits.len() > 19 {
+    if digits.is_empty() || digits.len() > 19 || (digits.starts_with(b"0") && text != b"0") {
         return None;
     }
     // Counted downwards, since the lowest number has no positive twin.
@@ -41,22 +47,6 @@ pub fn float4(text: &[u8]) -> Option<f32> {
     let size = value.abs();
     let scientific = size != 0.0 && size.is_finite() && !(1e-4..1e6).contains(&size);
     (text.contains(&b'e') == scientific && !value.is_subnormal()).then_some(value)
-}
-
-/// Days since 1970-01-01 of an ISO date of our era.
-pub fn date(text: &[u8]) -> Option<i32> {
-    let (year, rest) = text.split_at_checked(text.len().checked_sub(6)?)?;
-    let &[b'-', month_tens, month_ones, b'-', day_tens, day_ones] = rest else { return None };
-    if year.len() < 4 || (year.len() > 4 && year.starts_with(b"0")) {
-        return None;
-    }
-    let year: i32 = integer(year)?;
-    let month: i32 = integer(&[month_tens, month_ones])?;
-    let day: i32 = integer(&[day_tens, day_ones])?;
-    if !(1..=5_900_000).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
-        return None;
-    }
-    Some(days_from_civil(year, month, day))
 }
 
 /// `bytea` in hexadecimal. The other form (`bytea_output = escape`) stays the text that was asked for; it never begins like this.
