@@ -4,14 +4,18 @@ use super::support::{Db, PAGE, connect, one, refusal, rows};
 use arrow_array::builder::{FixedSizeBinaryBuilder, ListBuilder, StringBuilder, StringViewBuilder};
 use arrow_array::types::{Int8Type, Int32Type};
 use arrow_array::{
-    Array, ArrayRef, BinaryArray, BooleanArray, Date32Array, Date64Array, Decimal128Array, DictionaryArray, DurationMicrosecondArray,
-    FixedSizeListArray, Float32Array, Float64Array, Int8Array, Int16Array, Int32Array, Int64Array, LargeStringArray, NullArray,
-    RecordBatch, StringArray, StructArray, Time64MicrosecondArray, TimestampMicrosecondArray, TimestampMillisecondArray,
-    TimestampNanosecondArray, TimestampSecondArray, UInt8Array, UInt16Array, UInt32Array, UInt64Array,
+    Array, ArrayRef, BinaryArray, BooleanArray, Date32Array, Date64Array, Decimal128Array, Decimal256Array, DictionaryArray,
+    DurationMicrosecondArray, FixedSizeBinaryArray, FixedSizeListArray, Float32Array, Float64Array, Int8Array, Int16Array, Int32Array,
+    Int64Array, IntervalMonthDayNanoArray, LargeStringArray, NullArray, RecordBatch, StringArray, StructArray, Time64MicrosecondArray,
+    TimestampMicrosecondArray, TimestampMillisecondArray, TimestampNanosecondArray, TimestampSecondArray, UInt8Array, UInt16Array,
+    UInt32Array, UInt64Array,
 };
+use arrow_buffer::{IntervalMonthDayNano, i256};
 use arrow_ipc::writer::{FileWriter, StreamWriter};
 use arrow_schema::{DataType, Field, Schema};
+use shared::page::{EXTENSION_KEY, OFFSETS_KEY, UUID_EXTENSION};
 use shared::problem::ErrorCode;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 const ROWS: i64 = 100_000;
@@ -161,6 +165,49 @@ async fn every_value_of_a_hundred_thousand_rows_comes_over() {
         session.finish().await.unwrap();
         assert_eq!(seen, ROWS);
     }
+}
+
+/// What a page tells of a column beside its type.
+type Noted = Option<(&'static str, &'static str)>;
+
+#[tokio::test]
+async fn what_sheaf_sends_of_other_databases_is_read_again() {
+    let digits = "9".repeat(76);
+    let most = i256::from_string(&digits).unwrap();
+    let bytes = *b"\xa0\xee\xbc\x99\x9c\x0b\x4e\xf8\xbb\x6d\x6b\xb9\xbd\x38\x0a\x11";
+    let named: Vec<(&str, Noted, ArrayRef)> = vec![
+        ("id", Some((EXTENSION_KEY, UUID_EXTENSION)), Arc::new(FixedSizeBinaryArray::try_from_iter([bytes].into_iter()).unwrap())),
+        ("moment", Some((OFFSETS_KEY, "0:3600")), Arc::new(TimestampMicrosecondArray::from(vec![1_500_000]).with_timezone("UTC"))),
+        ("d", None, Arc::new(Decimal256Array::from(vec![most]).with_precision_and_scale(76, 10).unwrap())),
+        ("i", None, Arc::new(IntervalMonthDayNanoArray::from(vec![IntervalMonthDayNano::new(14, -3, 1_500_000_000)]))),
+        ("t", None, Arc::new(Time64MicrosecondArray::from(vec![3_723_000_100]))),
+    ];
+    let field = |(name, noted, array): &(&str, Noted, ArrayRef)| {
+        let metadata: HashMap<String, String> = noted.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+        Field::new(*name, array.data_type().clone(), true).with_metadata(metadata)
+    };
+    let schema = Arc::new(Schema::new(named.iter().map(field).collect::<Vec<_>>()));
+    let page = RecordBatch::try_new(schema, named.into_iter().map(|(_, _, array)| array).collect()).unwrap();
+    let mut session = file("page.arrows", &shared::page::encode(&page).unwrap()).session().await;
+    let shown = one(
+        &mut session,
+        "SELECT id, moment = make_timestamptz(1500000), d, i, t, typeof(id), typeof(moment), typeof(d), typeof(i), typeof(t) FROM page",
+    )
+    .await;
+    let (whole, fraction) = digits.split_at(66);
+    let expected = [
+        "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11",
+        "true",
+        &format!("{whole}.{fraction}"),
+        "1 year 2 months -3 days 00:00:01.5",
+        "01:02:03.0001",
+        "UUID",
+        "TIMESTAMP WITH TIME ZONE",
+        "VARCHAR",
+        "INTERVAL",
+        "TIME",
+    ];
+    assert_eq!(shown, [expected]);
 }
 
 #[tokio::test]
@@ -338,7 +385,7 @@ async fn rare_types_are_read_or_refused_in_a_sentence() {
         (DataType::Float16, None),
         (DataType::Decimal32(9, 2), Some("DECIMAL(9,2)")),
         (DataType::Decimal64(18, 2), Some("DECIMAL(18,2)")),
-        (DataType::Decimal256(76, 2), None),
+        (DataType::Decimal256(76, 2), Some("VARCHAR")),
         (DataType::Time32(TimeUnit::Second), Some("TIME")),
         (DataType::Time32(TimeUnit::Millisecond), Some("TIME")),
         (DataType::Time64(TimeUnit::Nanosecond), Some("TIME_NS")),

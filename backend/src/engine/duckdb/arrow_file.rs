@@ -27,7 +27,7 @@ const END: [u8; 8] = [0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0];
 const BATCH_BYTES_MAX: u64 = 1 << 30;
 /// Rows of a message: columns of nothing but NULL have no bytes.
 const BATCH_ROWS_MAX: usize = 1 << 27;
-/// Rows whose dictionaries are looked up at once: what stands once in a dictionary may stand in every row.
+/// Rows that are made anew at once: what stands once in a dictionary may stand in every row.
 const PLAIN_ROWS: usize = 8_192;
 
 /// Why a file can't be read: the end of a sentence that begins with its name. Filled in where the reading stopped.
@@ -42,7 +42,7 @@ pub struct ArrowFile {
     /// Decoded and not handed out.
     held: Option<RecordBatch>,
     schema: SchemaRef,
-    has_dictionaries: bool,
+    has_others: bool,
     ended: bool,
     fault: Fault,
 }
@@ -56,7 +56,7 @@ impl ArrowFile {
             ready: Buffer::default(),
             held: None,
             schema: SchemaRef::new(arrow_schema::Schema::empty()),
-            has_dictionaries: false,
+            has_others: false,
             ended: false,
             fault: Fault::default(),
         };
@@ -65,7 +65,7 @@ impl ArrowFile {
             opened.held = opened.step()?;
         }
         let schema = opened.decoder.schema().ok_or("has no columns")?;
-        opened.has_dictionaries = schema.fields().iter().any(|field| plain::has_dictionary(field.data_type()));
+        opened.has_others = schema.fields().iter().any(|field| plain::is_other(field.data_type()));
         opened.schema = plain::schema(&schema);
         Ok(opened)
     }
@@ -90,9 +90,9 @@ impl ArrowFile {
         }
     }
 
-    /// The batch without dictionaries, or the first rows of it, where it has some.
+    /// The batch in types that DuckDB takes, or the first rows of it, where it has others.
     fn plain(&mut self, batch: RecordBatch) -> Result<RecordBatch, String> {
-        if !self.has_dictionaries {
+        if !self.has_others {
             return Ok(batch);
         }
         let rows = batch.num_rows().min(PLAIN_ROWS);
@@ -100,7 +100,7 @@ impl ArrowFile {
             self.held = Some(batch.slice(rows, batch.num_rows() - rows));
         }
         catch_unwind(AssertUnwindSafe(|| plain::batch(&batch.slice(0, rows), &self.schema)))
-            .map_err(|_| damaged("its dictionaries do not fit its rows"))?
+            .map_err(|_| damaged("its parts do not fit its rows"))?
             .map_err(damaged)
     }
 
