@@ -20,6 +20,7 @@ use backend::access::{Action, Grant, Principal, authorize};
 use backend::engine::{Target, engine};
 use backend::runs::{Begun, Runs, RunsConfig, StoredPage};
 use futures_util::StreamExt;
+use serde_json::value::RawValue;
 use shared::format::format_cell;
 use shared::ids::{ConnectionId, RunId, SessionId, WindowId};
 use shared::problem::Problem;
@@ -89,7 +90,7 @@ fn request(sql: &str, params: serde_json::Value, console: Option<&str>) -> Start
         connection: ConnectionId("c".to_owned()),
         session: console.map(|name| SessionId(name.to_owned())),
         sql: sql.to_owned(),
-        params: params.as_array().unwrap().clone(),
+        params: params.as_array().unwrap().iter().map(|value| RawValue::from_string(value.to_string()).unwrap()).collect(),
         page_rows: None,
         window: Some(WindowId("w".to_owned())),
         token: None,

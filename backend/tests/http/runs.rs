@@ -1,4 +1,4 @@
-use crate::support::{Answer, Client, Server, request};
+use crate::support::{Answer, Client, Server, post_text, request};
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::Int64Type;
 use axum::body::Body;
@@ -119,6 +119,23 @@ async fn what_can_t_be_run_is_told_before_it_is_sent() {
     }
     let most = client.run(&json!({"connection": id, "sql": COUNT, "page_rows": PAGE_ROWS_MAX})).await;
     assert_eq!(most.page().num_rows(), 2_500);
+}
+
+#[tokio::test]
+async fn a_number_of_more_digits_than_64_bits_hold_reaches_the_database_whole() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::start(data.path()).await;
+    let client = server.sign_in().await;
+    let id = client.sqlite("").await;
+    for (number, class) in [("123456789012345678901234567890", "text"), ("3.14159265358979323846", "text"), ("51.24817837550540", "real")] {
+        let body = format!(r#"{{"connection": "{id}", "sql": "SELECT typeof(?1), ?1", "params": [{number}]}}"#);
+        let mut request = post_text("/api/v1/runs", body);
+        request.headers_mut().insert("accept", shared::page::MEDIA_TYPE.parse().unwrap());
+        let page = client.send(request).await.page();
+        let cell =
+            |at: usize| shared::format::format_cell(page.column(at).as_ref(), page.schema().field(at), 0).text().unwrap().into_owned();
+        assert_eq!((cell(0).as_str(), cell(1).trim_end_matches('0')), (class, number.trim_end_matches('0')), "{number}");
+    }
 }
 
 #[tokio::test]

@@ -171,7 +171,11 @@ pub fn request(method: &str, path: &str, body: Body) -> Request<Body> {
 }
 
 pub fn post(path: &str, body: &Value) -> Request<Body> {
-    let text = body.to_string();
+    post_text(path, body.to_string())
+}
+
+/// The same of a JSON text as it stands.
+pub fn post_text(path: &str, text: String) -> Request<Body> {
     let mut request = request("POST", path, Body::empty());
     request.headers_mut().insert("content-type", "application/json".parse().unwrap());
     request.headers_mut().insert("content-length", text.len().into());

@@ -17,6 +17,7 @@ use crate::state::words;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use serde_json::Value;
+use serde_json::value::to_raw_value;
 use shared::ids::{ConnectionId, RunId};
 use shared::problem::{ErrorCode, Problem};
 use shared::wire::run::{RunStatus, StartRun};
@@ -229,8 +230,13 @@ fn rest(console: Console) {
     }
 }
 
+fn unwritten(error: serde_json::Error) -> Ended {
+    Ended { problem: Problem::new(ErrorCode::Internal, format!("A value could not be written: {error}")), cancelled: false }
+}
+
 /// One statement, with all its results.
 async fn one(w: Workbench, console: Console, connection: &ConnectionId, sent: Sent, params: Vec<Value>) -> Result<(), Ended> {
+    let params = params.iter().map(to_raw_value).collect::<Result<_, _>>().map_err(unwritten)?;
     let token = names::fresh();
     let started_ms = now_ms();
     let part = sent.part.is_of_script().then_some((sent.part.number, sent.part.of));

@@ -3,6 +3,7 @@
 use crate::ids::{ConnectionId, RunId, SessionId, WindowId};
 use crate::problem::Problem;
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 /// `POST /api/v1/runs`
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -17,9 +18,10 @@ pub struct StartRun {
     /// One statement, sent as it stands.
     pub sql: String,
     /// Values for the statement's parameters, in the order in which the database counts them ([`crate::sql::parameters`]): null, true
-    /// or false, a number, or text. A number that 64 bits do not hold exactly is sent as text.
+    /// or false, a number, or text. They are kept as they were written, since a JSON number may have more digits than 64 bits hold.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub params: Vec<serde_json::Value>,
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<serde_json::Value>))]
+    pub params: Vec<Box<RawValue>>,
     /// Rows of a page: 1,000 unless told, 10,000 at most. Wide rows make it smaller; `Sheaf-Page-Rows` tells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page_rows: Option<u32>,
