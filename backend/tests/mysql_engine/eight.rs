@@ -1,8 +1,8 @@
 //! MySQL 8.0, 8.4 and 9 by messages made for it; see `scripted`.
 
 use crate::scripted::{DEPRECATE_EOF, NONCE, OFFERED, OK, Response, SSL, Talk, column, refusal, row, server};
-use crate::setting::{connect, rows, run, run_with, target, texts, with_password};
-use backend::engine::{EngineError, Fate, Param, Session};
+use crate::setting::{PAGE, connect, rows, run, run_with, target, texts, with_password};
+use backend::engine::{EngineError, Fate, Param, Session, Started};
 use sha2::{Digest, Sha256};
 use shared::page::TYPE_KEY;
 use shared::problem::ErrorCode;
@@ -225,6 +225,39 @@ async fn rows_of_a_bound_statement_are_read_with_either_end_of_rows() {
         let mut session = speaking(offered, &answers).await.unwrap();
         let batch = run_with(session.as_mut(), "SELECT ?", &[Param::Text("x".to_owned())]).await.unwrap().0.unwrap();
         assert_eq!(texts(&batch), [["{}", "2024-02-29 01:02:03.000004", "0000803F"]]);
+        assert!(run(session.as_mut(), "DO 1").await.is_ok(), "and the session goes on");
+    }
+}
+
+/// The same of a result behind which others come, as a procedure gives them.
+fn result_of_several(columns: &[Vec<u8>], values: Vec<u8>, offered: u32) -> Vec<Vec<u8>> {
+    const MORE_RESULTS: u8 = 8;
+    let mut messages = result(columns, values, offered);
+    for end in messages.iter_mut().filter(|message| message.first() == Some(&0xfe)) {
+        end[3] |= MORE_RESULTS;
+    }
+    messages
+}
+
+#[tokio::test]
+async fn a_procedure_of_mysql_gives_all_its_results_with_either_end_of_rows() {
+    for offered in [OFFERED, OFFERED & !DEPRECATE_EOF] {
+        let number = |name: &str| [column(name, 3, 63, 11, 0, 0)];
+        let text = [column("t", 253, 255, 80, 0, 0), column("e", 253, 255, 80, 0, 0)];
+        let mut answers = result_of_several(&number("a"), row(&[Some(b"1")]), offered);
+        answers.extend(result_of_several(&text, row(&[Some("ä".as_bytes()), None]), offered));
+        answers.push(OK.to_vec());
+        let mut session = speaking(offered, &[("CALL p()", answers.clone())]).await.unwrap();
+        let mut seen = Vec::new();
+        let mut started = Some(session.execute("CALL p()", PAGE).await.unwrap());
+        while let Some(Started { schema: Some(_) }) = started {
+            seen.push(texts(&session.fetch(PAGE).await.unwrap().batch).concat());
+            started = session.next_result().await.unwrap();
+        }
+        assert_eq!(seen, [vec!["1"], vec!["ä", "NULL"]]);
+        assert!(!session.has_further());
+        session.finish().await.unwrap();
+        assert_eq!(rows(session.as_mut(), "CALL p()").await, [["1"]], "the second is read away");
         assert!(run(session.as_mut(), "DO 1").await.is_ok(), "and the session goes on");
     }
 }
