@@ -104,7 +104,14 @@ impl Cluster {
 fn server(folder: &Path, data: &Path, bin: &Path, port: u16, has_tls: bool) -> Command {
     let mut server = as_user(&bin.join("postgres"));
     server.arg("-D").arg(data).args(["-F", "-p", &port.to_string(), "-k"]).arg(folder);
-    for setting in ["listen_addresses=127.0.0.1", "max_connections=60", "lc_messages=C", "full_page_writes=off", "timezone=Europe/Berlin"] {
+    for setting in [
+        "listen_addresses=127.0.0.1",
+        "max_connections=60",
+        "max_prepared_transactions=5",
+        "lc_messages=C",
+        "full_page_writes=off",
+        "timezone=Europe/Berlin",
+    ] {
         server.args(["-c", setting]);
     }
     if has_tls {

@@ -63,12 +63,24 @@ async fn a_read_only_connection_refuses_a_role_that_can_get_around_it() {
         cluster.psql(
             "postgres",
             "drop role if exists runner; drop role if exists maker;
-             create role runner login in role pg_execute_server_program, pg_signal_backend; create role maker login createrole replication;",
+             create role runner login in role pg_execute_server_program, pg_signal_backend; create role maker login createrole replication;
+             drop role if exists heir; create role heir login noinherit in role maker, runner;
+             drop role if exists deputy; create role deputy login noinherit in role postgres;
+             create role reader_of_files login;
+             grant execute on function lo_export(oid, text), pg_read_file(text) to reader_of_files",
         );
         for (role, reason) in [
             ("postgres", "is a superuser"),
             ("runner", "is a member of pg_execute_server_program, is a member of pg_signal_backend"),
             ("maker", "may create roles, may replicate"),
+            // What it is not it could become, by SET ROLE.
+            (
+                "heir",
+                "could become maker, who may create roles, may replicate, is a member of pg_execute_server_program, \
+                 is a member of pg_signal_backend",
+            ),
+            ("deputy", "could become postgres, who is a superuser"),
+            ("reader_of_files", "may call lo_export, may call pg_read_file"),
         ] {
             let mut target = target(cluster.port, role);
             connect(&target).await.unwrap().close().await;

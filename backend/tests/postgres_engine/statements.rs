@@ -200,6 +200,35 @@ async fn a_read_only_connection_can_not_be_talked_into_writing() {
 }
 
 #[tokio::test]
+async fn what_a_read_only_transaction_takes_as_no_write_is_undone_and_that_is_told() {
+    for cluster in clusters() {
+        cluster.psql(
+            "postgres",
+            "drop table if exists firm; create table firm as select 1 as n; create index on firm (n); alter table firm owner to writer",
+        );
+        let mut target = target(cluster.port, "writer");
+        target.fields.read_only = true;
+        let mut session = connect(&target).await.unwrap();
+        let session = session.as_mut();
+        for (sql, told) in [("analyze firm", "ANALYZE"), ("reindex table firm", "REINDEX"), ("do $$ begin end $$", "DO")] {
+            let finished = run(session, sql).await.unwrap().1;
+            assert_eq!(finished.rows_affected, None, "{sql}");
+            let notices: Vec<String> = session.take_notices().into_iter().map(|notice| notice.message).collect();
+            assert_eq!(notices, [format!("This connection is read-only: whatever {told} changed was undone with its transaction.")]);
+        }
+        assert_eq!(cluster.psql("postgres", "select count(*) from pg_statistic where starelid = 'firm'::regclass"), "0\n");
+        for sql in ["set search_path = pg_catalog", "listen firm", "prepare reading as select 1", "execute reading", "show search_path"] {
+            run(session, sql).await.unwrap();
+            assert!(session.take_notices().is_empty(), "{sql}");
+        }
+        assert_eq!(value(session, "select array_agg(c)::text from pg_listening_channels() c").await, "{firm}");
+        let error = run(session, "prepare transaction 'left'").await.unwrap_err();
+        assert!(error.problem.message.contains("PREPARE TRANSACTION is not sent"), "{}", error.problem.message);
+        assert_eq!(cluster.psql("postgres", "select count(*) from pg_prepared_xacts"), "0\n");
+    }
+}
+
+#[tokio::test]
 async fn columns_tell_their_type_and_where_they_come_from() {
     for cluster in clusters() {
         cluster.psql(

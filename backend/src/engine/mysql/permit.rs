@@ -2,7 +2,8 @@
 //!
 //! Invariant: it is asked only where the server itself does not say. Read-only connections rest on the server's read-only
 //! transaction; refused here are the forms that could end that transaction within themselves and go on (MariaDB's compound
-//! statements, CALL, EXECUTE), and what hides its first word. Start at [`check_read_only`].
+//! statements, CALL, EXECUTE), what hides its first word, and what that transaction does not hold (settings of the server,
+//! ANALYZE TABLE). A comment that runs is a part of the statement, and every word in it counts. Start at [`check_read_only`].
 
 use shared::problem::{ErrorCode, Problem};
 
@@ -78,19 +79,39 @@ pub fn runs_others(sql: &str) -> bool {
     }
 }
 
-/// Refuses what could step out of a read-only transaction before the server can.
+/// Refuses what the server's read-only transaction does not hold.
 pub fn check_read_only(sql: &str) -> Result<(), Problem> {
-    let word = first_word(sql);
-    let simple = |word: &str| READS.contains(&word) || SIMPLE.contains(&word);
-    match word.as_deref() {
-        Some("set") if second_word(sql).as_deref() == Some("statement") => {}
-        Some(word) if simple(word) => return Ok(()),
+    let first = first_word(sql);
+    let (shown, why) = match first.as_deref() {
+        Some("set") => match never_set(sql) {
+            Some(word) => (format!("SET {word}"), UNHELD),
+            None => return Ok(()),
+        },
+        Some("analyze") if words(sql).any(|word| matches!(word.as_str(), "table" | "tables")) => ("ANALYZE TABLE".to_owned(), UNHELD),
+        Some(word) if READS.contains(&word) || SIMPLE.contains(&word) => return Ok(()),
         None if skip(sql).is_empty() || skip(sql).starts_with(';') => return Ok(()),
-        _ => {}
-    }
-    let shown = word.map_or_else(|| "a statement that begins so".to_owned(), |word| word.to_ascii_uppercase());
-    let message = format!("This connection is read-only: {shown} is not sent, since it could leave the read-only transaction by itself");
-    Err(Problem::new(ErrorCode::Rejected, message))
+        Some(word) => (word.to_ascii_uppercase(), LEAVES),
+        None => ("a statement that begins so".to_owned(), LEAVES),
+    };
+    Err(Problem::new(ErrorCode::Rejected, format!("This connection is read-only: {shown} is not sent, since {why}")))
+}
+
+const LEAVES: &str = "it could leave the read-only transaction by itself";
+const UNHELD: &str = "the server's read-only transaction does not hold it";
+
+/// What a SET never has on a read-only connection: it runs another statement, is about the server or about an account.
+fn never_set(sql: &str) -> Option<&'static str> {
+    let has = |wanted: &str| words(sql).any(|word| word == wanted);
+    let is_of_account = || has("default") && has("role");
+    let found = ["STATEMENT", "GLOBAL", "PERSIST", "PERSIST_ONLY", "PASSWORD"].into_iter().find(|word| has(&word.to_ascii_lowercase()));
+    found.or_else(|| is_of_account().then_some("DEFAULT ROLE"))
+}
+
+/// Every word of a text, in lower case, wherever it stands: what looks like a comment may run, and nobody but the server knows.
+/// Digits in front are the version of such a comment.
+fn words(sql: &str) -> impl Iterator<Item = String> {
+    let apart = sql.split(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '$');
+    apart.map(|word| word.trim_start_matches(|c: char| c.is_ascii_digit()).to_ascii_lowercase()).filter(|word| !word.is_empty())
 }
 
 fn second_word(sql: &str) -> Option<String> {
@@ -149,14 +170,34 @@ mod tests {
             "execute immediate 'call p()'",
             "set statement max_statement_time=1 for call p()",
             "set/**/statement max_statement_time=1 for call p()",
+            "set /*!statement*/ max_statement_time=1 for call p()",
+            "set /*!50000statement*/ max_statement_time=1 for call p()",
+            "set /*M!100000 statement max_statement_time=1 for*/ call p()",
+            "set @a = 1, global max_connections = 1",
+            "set @@GLOBAL.max_connections = 1",
+            "set persist_only max_connections = 1",
+            "set password = password('x')",
+            "set default /* my */ role r",
+            "analyze local table t",
+            "analyze /*!50000table*/ t",
             "if 1 then call p(); end if",
             "/*!call p()*/",
             "l: begin end",
         ] {
             assert!(check_read_only(sql).is_err(), "{sql}");
         }
-        for sql in ["select 1", "with a as (select 1) select * from a", "insert into t values (1)", "set @a = 1", "", "-- only words", ";"]
-        {
+        for sql in [
+            "select 1",
+            "with a as (select 1) select * from a",
+            "insert into t values (1)",
+            "set @a = 1",
+            "set role r",
+            "set session sql_mode = default, max_statement_time = 1",
+            "analyze format = json select 1",
+            "",
+            "-- only words",
+            ";",
+        ] {
             assert!(check_read_only(sql).is_ok(), "{sql}");
         }
     }

@@ -140,7 +140,9 @@ impl MysqlSession {
         self.expect_idle().await?;
         if self.read_only {
             permit::check_read_only(sql).map_err(EngineError::idle)?;
-            // One transaction a statement, whatever the session's settings were made to be.
+            // One transaction a statement. A definition ends it before the server looks whether it is allowed, and then the session's
+            // own setting counts, which the statement before may have changed.
+            self.write_query(READ_ONLY_SETTING);
             self.write_query("START TRANSACTION READ ONLY");
         }
         self.canceller.begin().await;
@@ -148,8 +150,10 @@ impl MysqlSession {
         self.statement = Some(Statement::new(sql));
         self.send().await?;
         if self.read_only {
-            let begun = self.answer().await;
-            self.or_failed(begun).await?;
+            for _ in 0..2 {
+                let begun = self.answer().await;
+                self.or_failed(begun).await?;
+            }
         }
         Ok(())
     }

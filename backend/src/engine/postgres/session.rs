@@ -10,6 +10,7 @@ mod effects;
 mod flow;
 mod lookup;
 mod messages;
+mod reading;
 mod role;
 mod way;
 
@@ -158,7 +159,7 @@ impl PostgresSession {
             Reach::Page | Reach::End => frontend::flush(out),
             Reach::EndAndSync => {
                 if self.read_only {
-                    write_query("COMMIT", out)?;
+                    write_query(reading::UNDO, out)?;
                 }
                 frontend::sync(out);
             }
@@ -167,15 +168,15 @@ impl PostgresSession {
     }
 
     /// The end of a statement, and in the same flight the question where its columns come from.
-    fn write_close(&mut self, reach: Reach, guarded: bool, origins: &[(u32, i16)]) -> std::io::Result<()> {
+    fn write_close(&mut self, statement: &Statement, guarded: bool, origins: &[(u32, i16)]) -> std::io::Result<()> {
         let out = &mut self.wire.output;
-        if reach != Reach::EndAndSync {
+        if statement.reach != Reach::EndAndSync {
             frontend::close(b'P', "", out)?;
             if guarded {
                 write_query(effects::GUARD, out)?;
             }
             if self.read_only {
-                write_query("COMMIT", out)?;
+                write_query(reading::last_word(statement.tag.as_deref()), out)?;
             }
             frontend::sync(out);
         }
@@ -335,11 +336,13 @@ impl Session for PostgresSession {
 
     async fn execute_with(&mut self, sql: &str, params: &[Param], bound: Bound) -> Result<Started, EngineError> {
         // One transaction a statement: the only form of "read only" that no statement can talk itself out of.
+        self.check_reading(sql)?;
         let begin = self.read_only.then_some("BEGIN READ ONLY");
         self.start(begin, (sql, params), bound).await
     }
 
     async fn execute_in_transaction(&mut self, sql: &str, params: &[Param], bound: Bound) -> Result<Started, EngineError> {
+        self.check_reading(sql)?;
         let begin = if self.read_only { "BEGIN READ ONLY" } else { "BEGIN" };
         self.start(Some(begin), (sql, params), bound).await
     }
@@ -369,9 +372,9 @@ impl Session for PostgresSession {
             return Ok(Finished { rows_affected: None, in_transaction: self.in_transaction() });
         };
         let guarded = self.needs_guard(&statement);
-        let columns = statement.layout.map(|layout| layout.columns).unwrap_or_default();
+        let columns = statement.layout.as_ref().map(|layout| layout.columns.clone()).unwrap_or_default();
         let wanted = if self.in_transaction() { Vec::new() } else { self.names.origins.missing(&columns) };
-        self.write_close(statement.reach, guarded, &wanted).map_err(|error| self.lose(&error.into()))?;
+        self.write_close(&statement, guarded, &wanted).map_err(|error| self.lose(&error.into()))?;
         self.send().await?;
         let had_failed = self.block == Block::Failed;
         let (mut tag, mut open) = (statement.tag, statement.portal == Portal::Running);
@@ -393,6 +396,9 @@ impl Session for PostgresSession {
         if had_failed && tag.as_deref() == Some("ROLLBACK") && !asks_to_roll_back(&statement.sql, EngineKind::Postgres) {
             self.notices.push(rolled_back());
         }
+        let undone = tag.as_deref().filter(|_| self.read_only).and_then(|tag| reading::undone(tag, !columns.is_empty()));
+        let is_kept = undone.is_none();
+        undone.into_iter().for_each(|notice| self.notices.push(notice));
         let unnamed = self.names.missing_types(&columns);
         if !unnamed.is_empty() && !self.in_transaction() {
             self.look_up_types_late(&unnamed).await?;
@@ -400,7 +406,7 @@ impl Session for PostgresSession {
         match failed.filter(|fields| !(stopped && fields.is_cancel())) {
             Some(fields) => Err(self.refusal_at_end(fields, guarded, &statement.sql)),
             None => Ok(Finished {
-                rows_affected: tag.and_then(|tag| rows_affected(&tag, !columns.is_empty())),
+                rows_affected: tag.filter(|_| is_kept).and_then(|tag| rows_affected(&tag, !columns.is_empty())),
                 in_transaction: self.in_transaction(),
             }),
         }
