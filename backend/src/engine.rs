@@ -4,6 +4,7 @@
 //! the size it is asked for, and it reads no further than it is asked to.
 //! Start at [`Session`]; a new engine is one file and one line in [`engine`].
 
+pub mod catalog;
 pub mod dial;
 pub mod duckdb;
 mod files;
@@ -20,6 +21,7 @@ pub mod worker;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use async_trait::async_trait;
+use catalog::CatalogAsk;
 use dial::ssh::Tunnels;
 use notices::Notices;
 use serde::{Deserialize, Serialize};
@@ -189,18 +191,19 @@ pub trait Session: Send {
     fn take_notices(&mut self) -> Vec<Notice>;
     /// Stops the running statement from outside, at any time, from any task.
     fn cancel_handle(&self) -> Arc<dyn CancelHandle>;
-    /// Names, types and keys.
-    async fn catalog(&mut self) -> Result<Catalog, EngineError>;
-    /// As much of it as is there at once, where the whole of a large database takes its time: tables without their columns. An engine that has
-    /// nothing quicker tells all.
-    async fn catalog_names(&mut self) -> Result<Catalog, EngineError> {
-        self.catalog().await
+    /// Names, types and keys, as far as they are asked for.
+    async fn read_catalog(&mut self, ask: &CatalogAsk) -> Result<Catalog, EngineError>;
+    /// The first look at a database.
+    async fn catalog(&mut self) -> Result<Catalog, EngineError> {
+        self.read_catalog(&CatalogAsk::First).await
     }
-    /// The same for whoever has an earlier one: schemas of a version that is `known` may come without their contents
-    /// ([`shared::wire::catalog::Schema::unchanged`]). An engine that has no versions of its own tells all.
+    /// What has changed since these versions.
     async fn catalog_since(&mut self, known: &KnownSchemas) -> Result<Catalog, EngineError> {
-        let _ = known;
-        self.catalog().await
+        self.read_catalog(&CatalogAsk::Since(known.clone())).await
+    }
+    /// These schemas whole.
+    async fn catalog_of(&mut self, schemas: &[&str]) -> Result<Catalog, EngineError> {
+        self.read_catalog(&CatalogAsk::Of(schemas.iter().map(|name| (*name).to_owned()).collect())).await
     }
     /// Undoes what the last user left (open transaction, settings, temporary tables), for the pool.
     async fn reset(&mut self) -> Result<(), EngineError>;

@@ -25,6 +25,7 @@ mod tools;
 mod tests;
 
 use crate::access::Grant;
+pub use crate::engine::catalog::CatalogAsk;
 use crate::engine::{Engine, Target};
 use bytes::Bytes;
 use console::ConsoleKey;
@@ -36,7 +37,7 @@ use shared::format::Cell;
 use shared::ids::{ConnectionId, RunId, SessionId, WindowId};
 use shared::limits;
 use shared::problem::{ErrorCode, Problem};
-use shared::wire::catalog::{Catalog, KnownSchemas};
+use shared::wire::catalog::Catalog;
 use shared::wire::connection::{EngineKind, TestResult};
 use shared::wire::run::{RunStatus, SessionStatus, StartRun};
 use std::path::PathBuf;
@@ -307,37 +308,11 @@ impl Runs {
         })
     }
 
-    /// Names, types and keys, by a session from the pool: a console's work is not waited for.
-    pub async fn catalog(&self, grant: &Grant, target: Target, connection: ConnectionId) -> Result<Catalog, Problem> {
-        self.catalog_since(grant, target, connection, KnownSchemas::default()).await
-    }
-
-    /// As much of that as is there at once: of a large database the tables without their columns.
-    pub async fn catalog_names(&self, grant: &Grant, target: Target, connection: ConnectionId) -> Result<Catalog, Problem> {
-        self.read_catalog(grant, target, &connection, tools::Extent::Names).await
-    }
-
-    /// The same, but schemas of a version that is `known` come without their contents.
-    pub async fn catalog_since(
-        &self,
-        grant: &Grant,
-        target: Target,
-        connection: ConnectionId,
-        known: KnownSchemas,
-    ) -> Result<Catalog, Problem> {
-        self.read_catalog(grant, target, &connection, tools::Extent::Since(known)).await
-    }
-
-    async fn read_catalog(
-        &self,
-        grant: &Grant,
-        target: Target,
-        connection: &ConnectionId,
-        extent: tools::Extent,
-    ) -> Result<Catalog, Problem> {
-        let seats = self.registry.seats(grant.principal().clone(), connection, target);
+    /// Names, types and keys, as far as they are asked for, by a session from the pool: a console's work is not waited for.
+    pub async fn catalog(&self, grant: &Grant, target: Target, connection: ConnectionId, ask: CatalogAsk) -> Result<Catalog, Problem> {
+        let seats = self.registry.seats(grant.principal().clone(), &connection, target);
         // On its own: the caller may vanish.
-        tokio::spawn(tools::catalog(seats, extent)).await.unwrap_or_else(|_| Err(state::internal()))
+        tokio::spawn(tools::catalog(seats, ask)).await.unwrap_or_else(|_| Err(state::internal()))
     }
 
     /// Opens a session to `target` and closes it.

@@ -22,7 +22,10 @@ mod support;
 mod values;
 
 use backend::engine::Fate;
+use shared::complete::{CatalogIndex, suggest};
 use shared::problem::ErrorCode;
+use shared::wire::catalog::Catalog;
+use shared::wire::connection::EngineKind;
 use support::{Db, PAGE, bound, one, refusal, rows, run};
 
 #[tokio::test]
@@ -169,4 +172,124 @@ async fn the_catalog_names_tables_columns_and_keys() {
     assert_eq!((by_n.columns.as_slice(), by_n.unique), (&["n".to_owned(), "parent_id".to_owned()][..], false));
     assert_eq!(catalog.schemas[1].relations[0].columns[0].type_name, "STRUCT(b INTEGER)[]");
     assert_eq!(catalog.schemas[0].routines[0].name, "twice");
+}
+
+#[tokio::test]
+async fn a_change_is_found_by_its_version_and_only_its_schema_is_read() {
+    let db = Db::new(&[
+        "CREATE TABLE t(id INTEGER PRIMARY KEY, a INTEGER, b INTEGER)",
+        "CREATE SCHEMA other",
+        "CREATE TABLE other.o(x INTEGER)",
+    ]);
+    let mut session = db.session().await;
+    let mut catalog = session.catalog().await.unwrap();
+    assert!(session.catalog_since(&catalog.known()).await.unwrap().is_unchanged(&catalog));
+    for (change, schemas) in [
+        ("CREATE TABLE u(x INTEGER)", &["main"][..]),
+        ("ALTER TABLE u RENAME TO w", &["main"]),
+        ("ALTER TABLE w RENAME COLUMN x TO y", &["main"]),
+        ("ALTER TABLE w ADD COLUMN z INTEGER", &["main"]),
+        ("ALTER TABLE w ALTER y TYPE BIGINT", &["main"]),
+        ("ALTER TABLE w ALTER y SET DEFAULT 7", &["main"]),
+        ("COMMENT ON TABLE w IS 'words'", &["main"]),
+        ("COMMENT ON COLUMN w.y IS 'words'", &["main"]),
+        ("CREATE INDEX i ON w(z)", &["main"]),
+        ("DROP INDEX i", &["main"]),
+        ("CREATE VIEW v AS SELECT a FROM t", &["main"]),
+        ("CREATE OR REPLACE VIEW v AS SELECT a, b FROM t", &["main"]),
+        ("CREATE MACRO twice(x) AS x * 2", &["main"]),
+        ("DROP MACRO twice", &["main"]),
+        ("DROP VIEW v", &["main"]),
+        ("DROP TABLE w", &["main"]),
+        ("CREATE TABLE other.p(x INTEGER)", &["other"]),
+        ("CREATE SCHEMA third", &["third"]),
+        ("INSERT INTO t VALUES (1, 2, 3)", &[]),
+    ] {
+        run(&mut session, &[change]).await;
+        let mut news = session.catalog_since(&catalog.known()).await.unwrap();
+        let changed: Vec<&str> = news.schemas.iter().filter(|one| !one.unchanged).map(|one| one.name.as_str()).collect();
+        assert_eq!(changed, schemas, "{change}");
+        assert!(news.take_over(catalog), "{change}");
+        let whole = session.catalog_of(&["main", "other", "third", "of nobody"]).await.unwrap();
+        let told = |catalog: &Catalog| {
+            let mut catalog = catalog.clone();
+            // How many rows there are changes without a change of the schema.
+            catalog.schemas.iter_mut().flat_map(|schema| &mut schema.relations).for_each(|one| one.estimated_rows = None);
+            catalog
+        };
+        assert_eq!(told(&news), told(&whole), "{change}");
+        catalog = news;
+    }
+}
+
+#[tokio::test]
+async fn a_large_file_is_told_by_its_names_and_a_schema_whole_when_it_is_asked_for() {
+    let tables: String = (0..1_001).map(|n| format!("CREATE TABLE t{n}(id INTEGER PRIMARY KEY, a VARCHAR);")).collect();
+    let db = Db::new(&["CREATE SCHEMA few", "CREATE TABLE few.one(id INTEGER PRIMARY KEY)", &format!("BEGIN; {tables} COMMIT")]);
+    let mut session = db.session().await;
+    let mut catalog = session.catalog().await.unwrap();
+    assert!(catalog.schemas.iter().all(|schema| schema.partial && schema.relations.iter().all(|one| one.columns.is_empty())));
+    let few = session.catalog_of(&["few"]).await.unwrap();
+    assert_eq!((few.schemas.len(), few.schemas[0].relations[0].columns[0].primary_key), (1, 1));
+    catalog.put_in(&["few".to_owned()], few);
+    assert!(session.catalog_since(&catalog.known()).await.unwrap().is_unchanged(&catalog));
+    run(&mut session, &["ALTER TABLE few.one ADD COLUMN note VARCHAR", "DROP TABLE t7"]).await;
+    let news = session.catalog_since(&catalog.known()).await.unwrap();
+    let told: Vec<_> = news.schemas.iter().map(|one| (one.name.as_str(), one.unchanged, one.partial, one.relations.len())).collect();
+    assert_eq!(told, [("few", false, false, 1), ("main", false, true, 1_000)]);
+    let main = session.catalog_of(&["main"]).await.unwrap();
+    assert!(main.schemas[0].relations.iter().all(|one| one.columns.len() == 2));
+}
+
+#[tokio::test]
+async fn names_of_every_kind_are_listed_and_can_be_read() {
+    let long = "ä".repeat(31) + "x";
+    let names = [
+        "quo\"te",
+        "apo'strophe",
+        "emo🦀ji",
+        "with space",
+        "Ünïcode",
+        "select",
+        long.as_str(),
+        "semi;colon",
+        "per.iod",
+        "back\\slash",
+        "a, b",
+        "[x]",
+    ];
+    let db = Db::new(&[]);
+    let mut session = db.session().await;
+    let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
+    for name in names {
+        let name = quoted(name);
+        let made = [
+            format!("CREATE SCHEMA {name}"),
+            format!("CREATE TABLE {name}.{name}({name} INTEGER PRIMARY KEY, other INTEGER)"),
+            format!("INSERT INTO {name}.{name} VALUES (5, 6)"),
+            format!("CREATE INDEX {name} ON {name}.{name}({name})"),
+            format!("CREATE MACRO {name}.{name}({name}) AS 1"),
+        ];
+        run(&mut session, &made.each_ref().map(String::as_str)).await;
+    }
+    let catalog = session.catalog().await.unwrap();
+    let index = CatalogIndex::build(&catalog);
+    for name in names {
+        let asked = session.catalog_of(&[name]).await.unwrap();
+        let [schema] = asked.schemas.as_slice() else { panic!("{name}: {asked:?}") };
+        assert_eq!(Some(schema), catalog.schema(name));
+        let relation = &schema.relations[0];
+        assert_eq!((relation.name.as_str(), relation.columns[0].name.as_str(), relation.columns[0].primary_key), (name, name, 1));
+        assert_eq!(relation.indexes.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), [name]);
+        assert_eq!(relation.indexes[0].columns, [name]);
+        assert_eq!((schema.routines[0].name.as_str(), schema.routines[0].arguments.as_str()), (name, name));
+        let suggested = |text: &str| {
+            let all = suggest(&index, text, text.len(), EngineKind::Duckdb).items;
+            all.into_iter().find(|item| item.label == name).unwrap_or_else(|| panic!("{name} after {text}")).insert
+        };
+        let written = quoted(name);
+        let (table, column) =
+            (suggested(&format!("SELECT * FROM {written}.")), suggested(&format!("SELECT 1 FROM {written}.{written} WHERE ")));
+        assert_eq!(one(&mut session, &format!("SELECT {column} FROM {written}.{table}")).await, [["5"]]);
+    }
 }

@@ -131,6 +131,86 @@ mod catalog {
         assert_eq!(db.read_only().await.catalog().await.unwrap(), db.session().await.catalog().await.unwrap());
     }
 
+    #[tokio::test]
+    async fn a_change_is_found_by_its_version_and_only_its_schema_is_read() {
+        let db = Db::new("CREATE TABLE t(a INTEGER PRIMARY KEY, b TEXT); CREATE VIEW v AS SELECT a FROM t;");
+        let mut session = db.session().await;
+        run(&mut session, &["ATTACH ':memory:' AS other", "CREATE TABLE other.o(x)"]).await;
+        let mut catalog = session.catalog().await.unwrap();
+        assert_eq!(catalog.schemas.iter().map(|schema| schema.name.as_str()).collect::<Vec<_>>(), ["main", "other"]);
+        assert!(session.catalog_since(&catalog.known()).await.unwrap().is_unchanged(&catalog));
+        for (change, schemas) in [
+            ("CREATE TABLE u(x)", &["main"][..]),
+            ("ALTER TABLE u RENAME TO w", &["main"]),
+            ("ALTER TABLE w RENAME COLUMN x TO y", &["main"]),
+            ("ALTER TABLE w ADD COLUMN z INT REFERENCES t", &["main"]),
+            ("CREATE INDEX i ON w(y)", &["main"]),
+            ("CREATE TRIGGER g AFTER INSERT ON w BEGIN SELECT 1; END", &["main"]),
+            ("DROP INDEX i", &["main"]),
+            ("DROP TRIGGER g", &["main"]),
+            ("DROP VIEW v", &["main"]),
+            ("DROP TABLE w", &["main"]),
+            ("CREATE TABLE other.p(x)", &["other"]),
+            ("CREATE TEMP TABLE tt(z)", &["temp"]),
+            ("INSERT INTO t(b) VALUES ('x')", &[]),
+        ] {
+            run(&mut session, &[change]).await;
+            let mut news = session.catalog_since(&catalog.known()).await.unwrap();
+            let changed: Vec<&str> = news.schemas.iter().filter(|one| !one.unchanged).map(|one| one.name.as_str()).collect();
+            assert_eq!(changed, schemas, "{change}");
+            assert!(news.take_over(catalog), "{change}");
+            assert_eq!(news, session.catalog().await.unwrap(), "{change}");
+            catalog = news;
+        }
+    }
+
+    #[tokio::test]
+    async fn a_file_that_was_put_into_the_place_of_another_is_another() {
+        let db = Db::new("CREATE TABLE t(a)");
+        let catalog = db.session().await.catalog().await.unwrap();
+        let fresh = Db::new("CREATE TABLE of_another(a)");
+        std::fs::rename(fresh.path(), db.path()).unwrap();
+        let news = db.session().await.catalog_since(&catalog.known()).await.unwrap();
+        assert_eq!(news.schemas[0].relations[0].name, "of_another");
+    }
+
+    #[tokio::test]
+    async fn what_cannot_be_described_takes_nothing_else_with_it() {
+        let db = Db::new(
+            "CREATE TABLE doomed(x); CREATE TABLE z(a INTEGER PRIMARY KEY); CREATE INDEX i ON z(a);
+             CREATE VIEW a_first AS SELECT x FROM doomed; CREATE VIEW b_good AS SELECT a FROM z; CREATE VIEW c_bad AS SELECT x FROM doomed;
+             CREATE VIEW d_bad AS SELECT x FROM doomed; CREATE VIEW e_good AS SELECT a, a AS again FROM z; CREATE VIEW f_last AS SELECT x FROM doomed;
+             DROP TABLE doomed; PRAGMA writable_schema = ON;
+             INSERT INTO sqlite_schema(type, name, tbl_name, rootpage, sql)
+                VALUES ('table', 'd_lost', 'd_lost', 0, 'CREATE VIRTUAL TABLE d_lost USING no_such_module(a, b)');",
+        );
+        let catalog = db.session().await.catalog().await.unwrap();
+        let columns: Vec<(&str, usize)> = catalog.schemas[0].relations.iter().map(|one| (one.name.as_str(), one.columns.len())).collect();
+        let expected = [("a_first", 0), ("b_good", 1), ("c_bad", 0), ("d_bad", 0), ("d_lost", 0), ("e_good", 2), ("f_last", 0), ("z", 1)];
+        assert_eq!(columns, expected);
+        assert_eq!(relation(&catalog.schemas[0], "z").indexes.len(), 1);
+    }
+
+    #[tokio::test]
+    async fn a_large_file_is_told_by_its_names_and_whole_when_it_is_asked_for() {
+        let tables: String = (0..1_001).map(|n| format!("CREATE TABLE t{n}(id INTEGER PRIMARY KEY, up REFERENCES t{n});")).collect();
+        let db = Db::new(&format!("BEGIN; {tables} COMMIT;"));
+        let mut session = db.session().await;
+        run(&mut session, &["ATTACH ':memory:' AS other", "CREATE TABLE other.o(x)"]).await;
+        let mut catalog = session.catalog().await.unwrap();
+        assert!(catalog.schemas.iter().all(|schema| schema.partial && schema.relations.iter().all(|one| one.columns.is_empty())));
+        let main = session.catalog_of(&["main", "of nobody"]).await.unwrap();
+        assert!(
+            main.schemas.len() == 1 && main.schemas[0].relations.iter().all(|one| one.columns.len() == 2 && one.foreign_keys.len() == 1)
+        );
+        catalog.put_in(&["main".to_owned()], main);
+        assert!(session.catalog_since(&catalog.known()).await.unwrap().is_unchanged(&catalog));
+        run(&mut session, &["CREATE TABLE u(x)", "CREATE TABLE other.p(x)"]).await;
+        let news = session.catalog_since(&catalog.known()).await.unwrap();
+        assert_eq!(news.schemas.iter().map(|one| (one.unchanged, one.partial)).collect::<Vec<_>>(), [(false, false), (false, true)]);
+        assert_eq!(relation(&news.schemas[0], "u").columns[0].name, "x");
+    }
+
     trait Join {
         fn join(&self) -> String;
     }

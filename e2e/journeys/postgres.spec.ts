@@ -1,3 +1,4 @@
+import { type Page } from "@playwright/test";
 import { expect, test } from "./support/journey.ts";
 import { Postgres } from "./support/postgres.ts";
 
@@ -85,27 +86,63 @@ SELECT 'made' AS made`);
   await expect(w.messages).toContainText("all of it was undone, so that nothing is left half done");
 });
 
-test("of a large database the names are there before the rest", async ({ workbench: w, page }) => {
-  const postgres = await Postgres.start();
-  try {
-    // A catalog that takes long, whatever the machine.
-    let release = () => {};
-    const held = new Promise<void>((resolve) => (release = resolve));
-    await page.route("**/catalog", async (route) => {
-      await held;
-      await route.continue();
-    });
-    await w.connect("PostgreSQL", "Large", postgres, "postgres");
-    const row = (name: string) => w.explorer.getByRole("treeitem", { name: new RegExp(`^${name}\\b`) });
-    await row("information_schema").focus();
-    await page.keyboard.press("ArrowRight");
-    await row("sql_features").focus();
-    await page.keyboard.press("ArrowRight");
-    await expect(row("Reading the columns")).toBeVisible();
-    release();
-    await expect(row("feature_id")).toBeVisible();
-    await expect(row("Reading the columns")).toBeHidden();
-  } finally {
-    await postgres.stop();
-  }
+/** Holds back what is asked of schemas until it is called: an answer that takes long, whatever the machine. */
+async function holdSchemas(page: Page): Promise<() => void> {
+  let release = () => {};
+  const held = new Promise<void>((resolve) => (release = resolve));
+  await page.route("**/catalog/schemas", async (route) => {
+    await held;
+    await route.continue();
+  });
+  return release;
+}
+
+test("what is in a schema is read when it is unfolded, and its names are there before", async ({ workbench: w, page }) => {
+  const release = await holdSchemas(page);
+  await w.connect("PostgreSQL", "Large", postgres, "postgres");
+  const row = (name: string) => w.explorer.getByRole("treeitem", { name: new RegExp(`^${name}\\b`) });
+  await row("information_schema").focus();
+  await page.keyboard.press("ArrowRight");
+  await row("sql_features").focus();
+  await page.keyboard.press("ArrowRight");
+  await expect(row("Reading the columns")).toBeVisible();
+  release();
+  await expect(row("feature_id")).toBeVisible();
+  await expect(row("Reading the columns")).toBeHidden();
+});
+
+test("completion asks for what is in a schema that a statement names, and completes when it is here", async ({ workbench: w, page }) => {
+  const release = await holdSchemas(page);
+  await w.connect("PostgreSQL", "Completed", postgres, "postgres");
+  const asked = page.waitForRequest("**/catalog/schemas");
+  await w.write("SELECT * FROM information_schema.sql_features f WHERE f");
+  await page.keyboard.type(".feature_n");
+  expect((await asked).postDataJSON().schemas).toContain("information_schema");
+  await expect(w.completion).toBeHidden();
+  release();
+  await expect(w.completion).toContainText("feature_name");
+});
+
+test("b04 b05 a schema that may not be used says so, and takes nothing else with it", async ({ workbench: w, page }) => {
+  await w.connect("PostgreSQL", "Owner", postgres, "postgres");
+  await w.write(`CREATE ROLE guest LOGIN PASSWORD 'bound';
+CREATE SCHEMA closed; CREATE TABLE closed.secrets (pin int); CREATE TABLE open_to_all AS SELECT 7 AS n; GRANT SELECT ON open_to_all TO guest;
+SELECT 'made' AS made`);
+  await page.keyboard.press("Control+Shift+Enter");
+  await expect(w.cell(1, 1)).toHaveText("made");
+
+  await w.connect("PostgreSQL", "Guest", { port: postgres.port, user: "guest", password: "bound" }, "postgres");
+  const closed = w.explorer.getByRole("treeitem", { name: /^closed no permission/ });
+  await closed.focus();
+  await page.keyboard.press("ArrowRight");
+  await expect(w.explorer.getByRole("treeitem", { name: "No permission to use it" })).toBeVisible();
+  await w.execute("SELECT n FROM open_to_all");
+  await expect(w.cell(1, 1)).toHaveText("7");
+  await w.execute("SELECT * FROM closed.secrets");
+  await expect(w.messages).toContainText("permission denied for schema closed");
+  // The owner may open its table, the guest is not offered it.
+  await page.keyboard.press("Control+p");
+  await page.keyboard.type("secrets");
+  await expect(page.getByRole("option", { name: /secrets/ })).toHaveCount(1);
+  await expect(page.getByRole("option", { name: /secrets/ })).toContainText("Owner");
 });

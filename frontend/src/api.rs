@@ -20,7 +20,7 @@ use fetch::{Ask, Method};
 use shared::ids::{ConnectionId, RunId, SessionId, WindowId};
 use shared::page;
 use shared::problem::{ErrorCode, Problem};
-use shared::wire::catalog::{Catalog, KnownSchemas};
+use shared::wire::catalog::{Catalog, KnownSchemas, WantedSchemas};
 use shared::wire::connection::{Connection, ConnectionInput, Created, TestResult};
 use shared::wire::run::{AdoptSession, RunState, RunStatus, SessionStatus, StartRun, TransactionState};
 use shared::wire::sign_in::{LaunchRequest, LaunchResponse};
@@ -123,9 +123,9 @@ pub async fn catalog(id: &ConnectionId) -> Result<Catalog, Problem> {
     Ask::new(Method::Get, &format!("/connections/{id}/catalog")).send().await?.json().await
 }
 
-/// As much of them as the server has at once: of a large database the tables without their columns.
-pub async fn catalog_names(id: &ConnectionId) -> Result<Catalog, Problem> {
-    Ask::new(Method::Get, &format!("/connections/{id}/catalog?names=true")).send().await?.json().await
+/// What is in these schemas, whole.
+pub async fn catalog_schemas(id: &ConnectionId, wanted: &WantedSchemas) -> Result<Catalog, Problem> {
+    Ask::new(Method::Post, &format!("/connections/{id}/catalog/schemas")).json(wanted)?.send().await?.json().await
 }
 
 /// What has changed of them: schemas that are as they are known come without their contents.

@@ -109,6 +109,9 @@ pub fn SqlEditor(
     /// The statement that runs, in bytes.
     #[prop(into)]
     running: Signal<Option<(usize, usize)>>,
+    /// Told the schemas that completion needs to know more of than their names.
+    #[prop(into)]
+    on_missing: Callback<Vec<String>>,
     /// Told what to run.
     #[prop(into)]
     on_run: Callback<RunAsk>,
@@ -126,7 +129,7 @@ pub fn SqlEditor(
         if shown.with_value(Option::is_some) {
             return;
         }
-        let hooks = session::Asks { text, engine, catalog, on_run };
+        let hooks = session::Asks { text, engine, catalog, on_missing, on_run };
         let session = Session::open(&host, &console, hooks);
         handle.set(Some(EditorHandle(session.key)));
         shown.set_value(Some(session));
@@ -139,6 +142,10 @@ pub fn SqlEditor(
     Effect::new(move |_| {
         let kind = engine.get();
         shown.with_value(|shown| shown.as_ref().map(|session| session.follow_kind(kind)));
+    });
+    Effect::new(move |_| {
+        catalog.track();
+        shown.with_value(|shown| shown.as_ref().map(|session| session.follow_catalog()));
     });
     // `handle` in the two below: they must run again once the editor is there.
     Effect::new(move |_| {

@@ -6,11 +6,13 @@
 pub mod context;
 pub mod index;
 pub mod keywords;
+pub mod missing;
 pub mod rank;
 pub mod sources;
 
 pub use context::{Context, Place, context_at};
 pub use index::{CatalogIndex, Hit, HitKind};
+pub use missing::{Missing, missing};
 pub use rank::pick;
 
 use crate::sql::dialects::dialect;

@@ -103,3 +103,8 @@ pub const PAGES_PER_SECOND: u32 = 100;
 pub const PAGES_BURST: u32 = 300;
 /// Milliseconds a request that is too early is held before it is refused instead: a client with few requests on their way is slowed, not stopped.
 pub const PACE_WAIT_MILLIS_MAX: u64 = 1_000;
+/// Tables and views up to which a database is told whole at once; of a larger one the names, and the contents of a schema to whoever
+/// asks for it. So many take less than a tenth of a second to read, and a megabyte to send.
+pub const CATALOG_RELATIONS_AT_ONCE: usize = 1_000;
+/// Schemas whose contents one question may ask for: more are asked for in several.
+pub const CATALOG_SCHEMAS_ASKED_MAX: usize = 100;

@@ -12,6 +12,7 @@ mod signals;
 mod text;
 mod thread;
 
+use crate::engine::catalog::CatalogAsk;
 use crate::engine::worker::{Gone, Worker};
 use crate::engine::{Bound, CancelHandle, Engine, EngineError, Fetched, Finished, Param, Session, Started, Target};
 use async_trait::async_trait;
@@ -157,9 +158,10 @@ impl Session for SqliteSession {
         Arc::new(Stop(Arc::clone(&self.signals)))
     }
 
-    async fn catalog(&mut self) -> Result<Catalog, EngineError> {
+    async fn read_catalog(&mut self, ask: &CatalogAsk) -> Result<Catalog, EngineError> {
         self.signals.begin();
-        let catalog = self.ask(Command::Catalog).await;
+        let ask = ask.clone();
+        let catalog = self.ask(|reply| Command::Catalog(ask, reply)).await;
         self.signals.end();
         catalog
     }

@@ -34,6 +34,7 @@ impl Modify for Bearer {
         connections::test,
         catalog::read,
         catalog::changes,
+        catalog::schemas,
         runs::adopt_session,
         runs::forget_session,
         runs::start,

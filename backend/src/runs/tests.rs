@@ -14,6 +14,7 @@ mod transactions;
 
 use super::{Begun, Runs, RunsConfig, StoredPage};
 use crate::access::{Action, Grant, Principal, authorize};
+use crate::engine::catalog::CatalogAsk;
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;

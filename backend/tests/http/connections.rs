@@ -1,6 +1,7 @@
 use crate::support::{Server, request};
 use axum::body::Body;
 use serde_json::json;
+use shared::limits::CATALOG_SCHEMAS_ASKED_MAX;
 use shared::problem::ErrorCode;
 use shared::wire::catalog::Catalog;
 
@@ -131,4 +132,27 @@ async fn what_is_known_of_a_catalog_is_not_sent_again() {
     assert_eq!(names, ["t", "u"]);
     let strange = json!({"known": {}, "stranger": 1});
     assert_eq!(client.post(&path, &strange).await.problem(400).code, ErrorCode::InvalidRequest);
+}
+
+#[tokio::test]
+async fn what_is_in_a_schema_is_told_to_whoever_asks_for_it() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::start(data.path()).await;
+    let client = server.sign_in().await;
+    let tables: String = (0..1_001).map(|n| format!("CREATE TABLE t{n} (a);")).collect();
+    let id = client.sqlite(&format!("BEGIN; {tables} COMMIT")).await;
+    let base = format!("/api/v1/connections/{id}/catalog");
+    let mut names: Catalog = serde_json::from_value(client.get(&base).await.json()).unwrap();
+    assert!(names.schemas[0].partial && names.schemas[0].relations.len() == 1_001 && names.schemas[0].relations[7].columns.is_empty());
+    let path = format!("{base}/schemas");
+    let whole: Catalog = serde_json::from_value(client.post(&path, &json!({"schemas": ["main", "none"]})).await.json()).unwrap();
+    names.put_in(&["main".to_owned()], whole);
+    assert!(!names.schemas[0].partial && names.schemas[0].relations.iter().all(|relation| relation.columns.len() == 1));
+    let changes = client.post(&format!("{base}/changes"), &serde_json::to_value(names.known()).unwrap()).await.json();
+    assert!(serde_json::from_value::<Catalog>(changes).unwrap().is_unchanged(&names));
+    let many: Vec<String> = (0..=CATALOG_SCHEMAS_ASKED_MAX).map(|n| n.to_string()).collect();
+    assert_eq!(client.post(&path, &json!({"schemas": many[1..]})).await.status, 200);
+    for wrong in [json!({"schemas": many}), json!({"schemas": [], "stranger": 1}), json!({})] {
+        assert_eq!(client.post(&path, &wrong).await.problem(400).code, ErrorCode::InvalidRequest);
+    }
 }

@@ -2,7 +2,7 @@
 
 use crate::setting::{connect, run, session, target};
 use shared::wire::catalog::{Catalog, Relation, RelationKind, Schema};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use testing::postgres::clusters;
 use testing::relay::Relay;
 
@@ -79,8 +79,14 @@ async fn names_types_and_keys_come_in_one_round_trip() {
         );
         let routines: Vec<_> = shop.routines.iter().map(|r| (r.name.as_str(), r.arguments.as_str(), r.returns.as_str())).collect();
         assert_eq!(routines, [("on_change", "", "trigger"), ("shout", "word text, times integer DEFAULT 1", "text"), ("tidy", "", "")]);
-        assert!(schema(&catalog, "pg_catalog").routines.iter().any(|routine| routine.name == "generate_series"));
-        assert!(relation(schema(&catalog, "pg_catalog"), "pg_class").columns.iter().any(|column| column.name == "relname"));
+        // The system's own by its names, and whole for whoever asks.
+        let system = schema(&catalog, "pg_catalog");
+        assert!(system.partial && system.routines.is_empty() && relation(system, "pg_class").columns.is_empty() && !shop.partial);
+        let asked = session.catalog_of(&["pg_catalog", "of nobody"]).await.unwrap();
+        assert_eq!(relay.passed().flights, 1);
+        let [system] = asked.schemas.as_slice() else { panic!("{asked:?}") };
+        assert!(!system.partial && system.routines.iter().any(|routine| routine.name == "generate_series"));
+        assert!(relation(system, "pg_class").columns.iter().any(|column| column.name == "relname"));
     }
 }
 
@@ -126,6 +132,8 @@ async fn a_change_is_found_by_its_version_and_only_its_schema_is_read() {
             assert_eq!(changed, schemas, "{change}");
             assert!(news.take_over(catalog), "{change}");
             assert_eq!(news, session.catalog().await.unwrap(), "{change}");
+            let same = schemas.first().map(|name| schema(&news, name).clone());
+            assert_eq!(session.catalog_of(&schemas[..1]).await.unwrap().schemas, Vec::from_iter(same), "{change}");
             catalog = news;
         }
         relay.passed();
@@ -175,25 +183,50 @@ async fn b05_a_right_to_a_schema_that_comes_or_goes_is_a_change_of_it() {
 }
 
 #[tokio::test]
-async fn two_thousand_tables_are_read_whole() {
+async fn a_large_database_is_told_by_its_names_and_a_schema_of_it_whole_when_it_is_asked_for() {
     for cluster in clusters() {
         cluster.psql("postgres", "drop database if exists large");
         cluster.psql("postgres", "create database large");
-        let make = "do $$ begin for t in 1..2000 loop
+        let make = "do $$ begin for t in 1..1200 loop
             execute format('create table t%s (id int primary key, parent int references t%s, a text, b numeric(9,2), c date, d jsonb)', t, greatest(t - 1, 1));
             if t % 400 = 0 then commit; end if; end loop; end $$";
         cluster.psql("large", make);
-        let mut target = target(cluster.port, "postgres");
+        cluster.psql("large", "create schema apart; create table apart.few (id int primary key); create function apart.f() returns int language sql as 'select 1'");
+        let relay = Relay::start(cluster.port, Duration::ZERO).await;
+        let mut target = target(relay.port, "postgres");
         target.fields.database = Some("large".to_owned());
         let mut session = connect(&target).await.unwrap();
-        let start = Instant::now();
-        let catalog = session.catalog().await.unwrap();
-        println!("catalog of 2,000 tables: {:?}", start.elapsed());
+        relay.passed();
+        let mut catalog = session.catalog().await.unwrap();
+        let of_names = relay.passed();
+        assert!(catalog.schemas.iter().all(|schema| schema.partial && schema.routines.is_empty()));
         let public = schema(&catalog, "public");
-        assert_eq!(public.relations.len(), 2_000);
-        assert!(public.relations.iter().all(|relation| relation.columns.len() == 6 && relation.foreign_keys.len() == 1));
+        assert_eq!(public.relations.len(), 1_200);
+        assert!(public.relations.iter().all(|relation| relation.columns.is_empty() && relation.indexes.is_empty()));
+        assert!(of_names.flights == 1 && of_names.to_client < 150_000, "{of_names:?}");
+        // Only what was asked for moves.
+        let apart = session.catalog_of(&["apart"]).await.unwrap();
+        let of_apart = relay.passed();
+        assert!(of_apart.flights == 1 && of_apart.to_client < 4_000, "{of_apart:?}");
+        assert_eq!((apart.schemas.len(), apart.schemas[0].routines.len()), (1, 1));
+        catalog.put_in(&["apart".to_owned()], apart);
+        assert_eq!(relation(schema(&catalog, "apart"), "few").columns[0].primary_key, 1);
+        let public = session.catalog_of(&["public"]).await.unwrap();
+        let all = &schema(&public, "public").relations;
+        assert!(all.len() == 1_200 && all.iter().all(|relation| relation.columns.len() == 6 && relation.foreign_keys.len() == 1));
+        // What was told by its names is told so again when it has changed, what was told whole is told whole.
+        relay.passed();
+        let same = session.catalog_since(&catalog.known()).await.unwrap();
+        assert!(same.is_unchanged(&catalog) && relay.passed().to_client < 4_000);
+        cluster.psql("large", "alter table apart.few add note text; create table t0 (id int)");
+        let mut news = session.catalog_since(&catalog.known()).await.unwrap();
+        let told: Vec<_> =
+            news.schemas.iter().filter(|schema| !schema.unchanged).map(|schema| (schema.name.as_str(), schema.partial)).collect();
+        assert_eq!(told, [("apart", false), ("public", true)]);
+        assert!(news.take_over(catalog));
+        assert_eq!((relation(schema(&news, "apart"), "few").columns.len(), schema(&news, "public").relations.len()), (2, 1_201));
+        assert!(schema(&news, "pg_catalog").partial && !schema(&news, "pg_catalog").relations.is_empty());
         session.close().await;
-        cluster.psql("postgres", "drop database large");
     }
 }
 
@@ -232,6 +265,8 @@ async fn names_of_every_kind_are_listed_and_can_be_read() {
         let mut session = connect(&target).await.unwrap();
         let catalog = session.catalog().await.unwrap();
         for name in names {
+            let asked = session.catalog_of(&[name]).await.unwrap();
+            assert_eq!(asked.schemas, [schema(&catalog, name).clone()]);
             let relation = relation(schema(&catalog, name), name);
             assert_eq!((relation.columns[0].name.as_str(), relation.columns[0].primary_key), (name, 1));
             let written = quoted(name);
@@ -268,35 +303,5 @@ async fn a11_a13_same_named_tables_and_an_apostrophe_cost_no_question_more() {
         let news = session.catalog_since(&known).await.unwrap();
         assert_eq!(news.schemas.iter().filter(|schema| !schema.unchanged).count(), 1);
         assert_eq!(relation(schema(&news, "o'hara"), "t").columns[0].name, "id");
-    }
-}
-
-#[tokio::test]
-async fn names_alone_come_in_one_flight_and_in_a_part_of_the_bytes() {
-    for cluster in clusters() {
-        cluster.psql("postgres", "drop schema if exists names cascade; create schema names");
-        cluster.psql("postgres", "create table names.first (id int primary key, other text); create view names.second as select 1 as one");
-        let relay = Relay::start(cluster.port, Duration::ZERO).await;
-        let mut session = connect(&target(relay.port, "postgres")).await.unwrap();
-        relay.passed();
-        let names = session.catalog_names().await.unwrap();
-        let of_names = relay.passed();
-        let whole = session.catalog().await.unwrap();
-        let of_whole = relay.passed();
-        assert_eq!(of_names.flights, 1);
-        assert!(of_names.to_client * 4 < of_whole.to_client, "{of_names:?} {of_whole:?}");
-        let without_contents = |catalog: &Catalog| {
-            let mut catalog = catalog.clone();
-            for schema in &mut catalog.schemas {
-                (schema.version, schema.routines) = (String::new(), Vec::new());
-                for relation in &mut schema.relations {
-                    let Relation { name, kind, comment, estimated_rows, .. } = std::mem::take(relation);
-                    *relation = Relation { name, kind, comment, estimated_rows, ..Relation::default() };
-                }
-            }
-            catalog
-        };
-        assert_eq!(names, without_contents(&whole), "and nothing that is not in the whole");
-        assert_eq!(relation(schema(&names, "names"), "second").kind, RelationKind::View);
     }
 }

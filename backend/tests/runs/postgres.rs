@@ -2,6 +2,7 @@
 
 use super::{House, cell, house, read};
 use backend::engine::Target;
+use backend::engine::catalog::CatalogAsk;
 use shared::ids::ConnectionId;
 use shared::problem::ErrorCode;
 use shared::wire::connection::{ConnectionFields, EngineKind};
@@ -181,7 +182,7 @@ async fn a_transaction_is_the_consoles_own(cluster: &'static Cluster) {
     assert_eq!(cell(&house.run("select a from t", None).await.unwrap().page0.unwrap(), 0, 0), "1");
     let returned = house.run("update t set a = a + 1 returning a", None).await.unwrap();
     assert_eq!((returned.status.rows_affected, returned.status.state), (Some(1), RunState::Done));
-    let catalog = house.runs.catalog(&house.grant, house.target.clone(), ConnectionId("c".to_owned())).await.unwrap();
+    let catalog = house.runs.catalog(&house.grant, house.target.clone(), ConnectionId("c".to_owned()), CatalogAsk::First).await.unwrap();
     assert!(catalog.schemas.iter().any(|schema| schema.relations.iter().any(|relation| relation.name == "t")));
     house.runs.shut_down().await;
 }

@@ -2,6 +2,7 @@
 
 use super::{House, cell, house, read};
 use backend::engine::Target;
+use backend::engine::catalog::CatalogAsk;
 use backend::runs::WholeCell;
 use shared::ids::{ConnectionId, SessionId};
 use shared::problem::ErrorCode;
@@ -117,7 +118,7 @@ async fn refusals_have_their_place_and_leave_everything_else() {
     let missing = house.runs.test(&house.grant, gone).await.unwrap_err();
     assert_eq!(missing.code, ErrorCode::CannotOpen);
     assert!(house.runs.test(&house.grant, house.target.clone()).await.unwrap().server.starts_with("SQLite 3"));
-    let catalog = house.runs.catalog(&house.grant, house.target.clone(), ConnectionId("c".to_owned())).await.unwrap();
+    let catalog = house.runs.catalog(&house.grant, house.target.clone(), ConnectionId("c".to_owned()), CatalogAsk::First).await.unwrap();
     assert!(catalog.schemas.iter().any(|schema| schema.relations.iter().any(|relation| relation.name == "t")));
 }
 

@@ -2,6 +2,7 @@
 
 use super::{House, cell, house};
 use backend::engine::Target;
+use backend::engine::catalog::CatalogAsk;
 use shared::ids::ConnectionId;
 use shared::problem::ErrorCode;
 use shared::wire::connection::{ConnectionFields, EngineKind};
@@ -134,7 +135,7 @@ async fn e08_a_metadata_read_opens_no_transaction(cluster: &'static Cluster) {
     let house = house(postgres(cluster, "postgres"));
     // The console has a session, and nothing is open in it; then the tree and the editor ask for names.
     assert_eq!(by_hand(&house, "rollback").await, NONE);
-    house.runs.catalog(&house.grant, house.target.clone(), ConnectionId("c".to_owned())).await.unwrap();
+    house.runs.catalog(&house.grant, house.target.clone(), ConnectionId("c".to_owned()), CatalogAsk::First).await.unwrap();
     assert_eq!(states(cluster).await, "idle");
     assert_eq!(by_hand(&house, "select 1").await, OPEN);
     assert_eq!(states(cluster).await, "idle,idle in transaction", "the console's own, and beside it the catalog's");

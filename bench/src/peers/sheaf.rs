@@ -54,9 +54,15 @@ impl Api {
         Ok(ms)
     }
 
-    /// Asks for the whole catalog.
+    /// Asks for the catalog: of a large database that is its names.
     pub async fn catalog(&mut self, connection: &str) -> Result<CatalogAnswer, BenchError> {
         self.ask_catalog(Request::get(&format!("/api/v1/connections/{connection}/catalog"))).await
+    }
+
+    /// Asks for what is in these schemas.
+    pub async fn catalog_schemas(&mut self, connection: &str, schemas: &[&str]) -> Result<CatalogAnswer, BenchError> {
+        let wanted = serde_json::json!({ "schemas": schemas });
+        self.ask_catalog(Request::post(&format!("/api/v1/connections/{connection}/catalog/schemas")).json(&wanted)).await
     }
 
     /// Asks for what has changed since an earlier answer.

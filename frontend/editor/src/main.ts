@@ -4,6 +4,7 @@
 // asked through `Hooks`.
 // Places are UTF-16 units of the document. Every edit is reported, so that the other side's text is always this text.
 
+import { startCompletion } from "@codemirror/autocomplete";
 import { history, historyField } from "@codemirror/commands";
 import { foldState } from "@codemirror/language";
 import { EditorState, type Extension, Prec } from "@codemirror/state";
@@ -99,6 +100,12 @@ export class Editor {
   recolour(): void {
     this.view.dispatch({ effects: recolour.of(null) });
     this.markStatement();
+  }
+
+  /** Makes the list for this cursor anew, if it is still there. */
+  completeAgain(cursor: number): void {
+    const { main } = this.view.state.selection;
+    if (main.empty && main.head === cursor && this.view.hasFocus) startCompletion(this.view);
   }
 
   /** Underlines a place and says what is wrong with it, until the next edit. */

@@ -1,7 +1,7 @@
 //! One console: its bar, its text, its rows, its messages.
 
 use crate::editor::{self, EditorHandle, RunAsk, RunScope, SqlEditor};
-use crate::grid::columns::column_keys;
+use crate::grid::columns::{column_keys, unread_schemas};
 use crate::grid::{GridHandle, ResultGrid};
 use crate::panels::messages::MessageLog;
 use crate::panels::result_head::ResultHead;
@@ -69,6 +69,11 @@ fn Text(console: Console) -> impl IntoView {
     let running = Signal::derive(move || {
         console.slot.running.with(|running| running.as_ref().map(|running| running.range).filter(|(from, to)| from < to))
     });
+    let on_missing = Callback::new(move |schemas: Vec<String>| {
+        if let Some(id) = console.connection.get_untracked() {
+            flows::browse::want_schemas(w, &id, schemas);
+        }
+    });
     let on_run = Callback::new(move |ask: RunAsk| {
         if ask.statements.is_empty() {
             return flows::run::nothing(console, ask.scope == RunScope::Selection);
@@ -101,7 +106,7 @@ fn Text(console: Console) -> impl IntoView {
     on_cleanup(move || {
         console.editor.try_set(None);
     });
-    view! { <SqlEditor text=console.text engine catalog error running on_run handle console=console.name().to_string() /> }
+    view! { <SqlEditor text=console.text engine catalog error running on_missing on_run handle console=console.name().to_string() /> }
 }
 
 #[component]
@@ -184,6 +189,12 @@ fn Grid(console: Console, key: u64, shown: Shown) -> impl IntoView {
     let connection = shown.connection.clone();
     let origins: Vec<Option<String>> =
         shown.status.with_untracked(|status| status.columns.iter().map(|column| column.origin.clone()).collect());
+    let for_contents = (connection.clone(), origins.clone());
+    Effect::new(move |_| {
+        let (connection, origins) = &for_contents;
+        let wanted = w.connections.catalog(connection).here().map(|catalog| unread_schemas(origins, catalog)).unwrap_or_default();
+        flows::browse::want_schemas(w, connection, wanted);
+    });
     let keys = Signal::derive(move || match w.connections.catalog(&connection).here() {
         Some(catalog) => column_keys(&origins, catalog),
         None => Vec::new(),

@@ -26,6 +26,8 @@ extern "C" {
     pub fn set_text(this: &Editor, text: &str);
     #[wasm_bindgen(method)]
     pub fn recolour(this: &Editor);
+    #[wasm_bindgen(method, js_name = completeAgain)]
+    pub fn complete_again(this: &Editor, cursor: u32);
     #[wasm_bindgen(method, js_name = setError)]
     pub fn set_error(this: &Editor, from: u32, to: u32, message: &str);
     #[wasm_bindgen(method, js_name = clearError)]

@@ -34,6 +34,8 @@ pub struct Asks {
     pub text: RwSignal<String>,
     pub engine: Signal<EngineKind>,
     pub catalog: Signal<Option<Arc<CatalogIndex>>>,
+    /// Told the schemas that completion needs to know more of.
+    pub on_missing: Callback<Vec<String>>,
     pub on_run: Callback<RunAsk>,
 }
 
@@ -44,6 +46,8 @@ pub struct Session {
     console: String,
     script: Rc<RefCell<Script>>,
     kind: Cell<EngineKind>,
+    /// The cursor at which a list waits for more to be known.
+    waiting: Rc<Cell<Option<usize>>>,
     _hooks: Hooks,
 }
 
@@ -59,11 +63,12 @@ impl Session {
         let text = asks.text.get_untracked();
         let kind = asks.engine.get_untracked();
         let script = Rc::new(RefCell::new(Script::new(text.clone(), kind)));
-        let hooks = hooks(&script, asks);
+        let waiting = Rc::default();
+        let hooks = hooks(&script, asks, &waiting);
         let saved = SAVED.with_borrow_mut(|saved| saved.remove(console)).unwrap_or(JsValue::UNDEFINED);
         let js = bridge::open(host, &text, &hooks, &saved);
         let key = NEXT_KEY.replace(NEXT_KEY.get() + 1);
-        let session = Rc::new(Session { key, js, console: console.to_owned(), script, kind: Cell::new(kind), _hooks: hooks });
+        let session = Rc::new(Session { key, js, console: console.to_owned(), script, kind: Cell::new(kind), waiting, _hooks: hooks });
         SHOWN.with_borrow_mut(|shown| shown.insert(key, session.clone()));
         session
     }
@@ -73,6 +78,13 @@ impl Session {
         if self.kind.replace(kind) != kind {
             self.script.borrow_mut().set_kind(kind);
             self.js.recolour();
+        }
+    }
+
+    /// More is known of the database: a list that waited for it is made anew.
+    pub fn follow_catalog(&self) {
+        if let Some(cursor) = self.waiting.take() {
+            self.js.complete_again(unit(cursor));
         }
     }
 
@@ -132,8 +144,9 @@ fn unit(place: usize) -> u32 {
     u32::try_from(place).unwrap_or(u32::MAX)
 }
 
-fn hooks(script: &Rc<RefCell<Script>>, asks: Asks) -> Hooks {
+fn hooks(script: &Rc<RefCell<Script>>, asks: Asks, waiting: &Rc<Cell<Option<usize>>>) -> Hooks {
     let of = || script.clone();
+    let waiting = waiting.clone();
     let (changed, settled, statement, colours, complete, run) = (of(), of(), of(), of(), of(), of());
     Hooks {
         changed: Closure::new(move |from: u32, deleted: u32, insert: String| {
@@ -155,12 +168,31 @@ fn hooks(script: &Rc<RefCell<Script>>, asks: Asks) -> Hooks {
             let found = colours.borrow_mut().colours(from as usize, to as usize);
             Uint32Array::from(found.as_slice())
         }),
-        complete: Closure::new(move |cursor: u32, explicit: bool| suggest(&complete.borrow(), asks, cursor as usize, explicit)),
+        complete: Closure::new(move |cursor: u32, explicit: bool| {
+            let script = complete.borrow();
+            waiting.set(ask_for_missing(&script, asks, cursor as usize, explicit).then_some(cursor as usize));
+            suggest(&script, asks, cursor as usize, explicit)
+        }),
         run: Closure::new(move |scope: String, from: u32, to: u32| {
             let ask = run_ask(&run.borrow(), &scope, from as usize..to as usize);
             asks.on_run.run(ask);
         }),
     }
+}
+
+/// Asks for what a list at this cursor would need to know of the database; true where one is to come up when that is here.
+fn ask_for_missing(script: &Script, asks: Asks, cursor: usize, explicit: bool) -> bool {
+    let (Some(kind), Some(Some(catalog))) = (asks.engine.try_get_untracked(), asks.catalog.try_get_untracked()) else { return false };
+    let place = script.segment_at(cursor);
+    if !explicit && place.text.len() > STATEMENT_TYPED_MAX {
+        return false;
+    }
+    let missing = complete::missing(&catalog, place.text, place.at, kind);
+    let is_wanted = !missing.schemas.is_empty() && (explicit || missing.begun);
+    if !missing.schemas.is_empty() {
+        asks.on_missing.run(missing.schemas);
+    }
+    is_wanted
 }
 
 /// The list for a cursor, as the bundle's `Completions`; nothing where none should open.

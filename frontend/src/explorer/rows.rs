@@ -116,7 +116,7 @@ pub fn rows(
         row.place = (at + 1, connections.len());
         out.push(row);
         if open {
-            let view = View { unfolded, filter: &filter, is_partly: load.is_coming() };
+            let view = View { unfolded, filter: &filter };
             below_connection(&mut out, &connection.id, &load, &view);
         }
     }
@@ -154,8 +154,6 @@ struct View<'a> {
     unfolded: &'a HashSet<String>,
     /// Lower case; empty where all is shown.
     filter: &'a str,
-    /// Columns are still on their way.
-    is_partly: bool,
 }
 
 fn below_connection(out: &mut Vec<Row>, id: &ConnectionId, load: &Load<Arc<Catalog>>, view: &View<'_>) {
@@ -170,7 +168,7 @@ fn below_connection(out: &mut Vec<Row>, id: &ConnectionId, load: &Load<Arc<Catal
     match load {
         Load::Absent | Load::Coming => out.push(Row::new(format!("{key}?"), Node::Coming, 2, "Reading the catalog…", Glyph::Refresh)),
         Load::Failed(_) => {}
-        Load::Partly(catalog) | Load::Here(catalog) | Load::Stale(catalog, _) => {
+        Load::Here(catalog) | Load::Stale(catalog, _) => {
             let shown: Vec<&Schema> =
                 catalog.schemas.iter().filter(|schema| view.filter.is_empty() || holds(schema, view.filter)).collect();
             let count = shown.len();
@@ -209,12 +207,12 @@ fn below_schema(out: &mut Vec<Row>, id: &ConnectionId, schema: &Schema, place: (
     // Tables before views; within each as the database sorts them.
     shown.sort_by_key(|one| matches!(one.kind, RelationKind::View | RelationKind::MaterializedView));
     for (at, relation) in shown.into_iter().enumerate() {
-        below_relation(out, id, &schema.name, relation, (first + at + 1, count), view);
+        below_relation(out, id, schema, relation, (first + at + 1, count), view);
     }
 }
 
-fn below_relation(out: &mut Vec<Row>, id: &ConnectionId, schema: &str, relation: &Relation, place: (usize, usize), view: &View<'_>) {
-    let key = keys::relation(id, schema, &relation.name);
+fn below_relation(out: &mut Vec<Row>, id: &ConnectionId, schema: &Schema, relation: &Relation, place: (usize, usize), view: &View<'_>) {
+    let key = keys::relation(id, &schema.name, &relation.name);
     let open = view.unfolded.contains(&key);
     let (glyph, says) = match relation.kind {
         RelationKind::Table => (Glyph::Table, ""),
@@ -222,7 +220,7 @@ fn below_relation(out: &mut Vec<Row>, id: &ConnectionId, schema: &str, relation:
         RelationKind::MaterializedView => (Glyph::View, "materialized view"),
         RelationKind::ForeignTable => (Glyph::Table, "foreign table"),
     };
-    let mut row = Row::new(key.clone(), Node::Relation(id.clone(), schema.to_owned(), relation.name.clone()), 3, &relation.name, glyph);
+    let mut row = Row::new(key.clone(), Node::Relation(id.clone(), schema.name.clone(), relation.name.clone()), 3, &relation.name, glyph);
     row.unfolded = Some(open);
     row.says = says;
     row.place = place;
@@ -232,7 +230,7 @@ fn below_relation(out: &mut Vec<Row>, id: &ConnectionId, schema: &str, relation:
         return;
     }
     let count = relation.columns.len();
-    if count == 0 && view.is_partly {
+    if count == 0 && schema.partial {
         out.push(Row::new(format!("{key}?"), Node::Coming, 4, "Reading the columns…", Glyph::Refresh));
     }
     for (at, column) in relation.columns.iter().enumerate() {
@@ -269,6 +267,15 @@ fn short(rows: u64) -> String {
         1_000..=999_499 => scaled(1e3, "k"),
         _ => scaled(1e6, "M"),
     }
+}
+
+/// Schemas that are unfolded and of which only names are here.
+pub fn unread_schemas(id: &ConnectionId, catalog: &Catalog, unfolded: &HashSet<String>) -> Vec<String> {
+    if !unfolded.contains(&keys::connection(id)) {
+        return Vec::new();
+    }
+    let unread = catalog.schemas.iter().filter(|schema| schema.partial && unfolded.contains(&keys::schema(id, &schema.name)));
+    unread.map(|schema| schema.name.clone()).collect()
 }
 
 /// The schemas to unfold at first: the only one that is a person's to use, else the first of the search path.
@@ -402,8 +409,16 @@ mod tests {
     fn names_are_shown_before_columns_are_here() {
         let Load::Here(whole) = shop() else { return };
         let mut names = Arc::unwrap_or_clone(whole);
-        names.schemas.iter_mut().flat_map(|schema| &mut schema.relations).for_each(|relation| relation.columns.clear());
-        let load = Load::Partly(Arc::new(names));
+        for schema in &mut names.schemas {
+            schema.partial = true;
+            schema.relations.iter_mut().for_each(|relation| relation.columns.clear());
+        }
+        let id = ConnectionId("c".to_owned());
+        assert_eq!(unread_schemas(&id, &names, &set(&["c", "c/main"])), ["main"]);
+        assert!(
+            unread_schemas(&id, &names, &set(&["c", "c/other"])).is_empty() && unread_schemas(&id, &names, &set(&["c/main"])).is_empty()
+        );
+        let load = Load::Here(Arc::new(names));
         let shown = rows(&[connection("c")], |_| load.clone(), &set(&["c", "c/main", "c/main/orders"]), "", 264.0);
         assert_eq!(labels(&shown), ["Shop", "  main", "    orders", "      Reading the columns…", "    products", "    big_orders"]);
     }

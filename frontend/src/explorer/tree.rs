@@ -14,7 +14,7 @@ use leptos::attr::custom::custom_attribute;
 use leptos::html;
 use leptos::prelude::*;
 use shared::ids::ConnectionId;
-use sight::{bring_in_sight, unfold_first};
+use sight::{bring_in_sight, read_unfolded, unfold_first};
 use std::collections::HashSet;
 use web_sys::KeyboardEvent;
 
@@ -65,6 +65,7 @@ pub fn Tree(
     };
     unfold_first(walk);
     bring_in_sight(walk);
+    read_unfolded(walk);
     measure(walk);
     let active_at = Memo::new(move |_| {
         let active = walk.active.get();

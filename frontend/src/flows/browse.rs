@@ -1,15 +1,15 @@
 //! Fetches connections and catalogs.
 
-use crate::api::{self, timer};
+use crate::api;
 use crate::state::Workbench;
 use crate::state::connections::Load;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use shared::complete::CatalogIndex;
 use shared::ids::ConnectionId;
+use shared::limits::CATALOG_SCHEMAS_ASKED_MAX;
 use shared::problem::{ErrorCode, Problem};
-use shared::wire::catalog::Catalog;
-use shared::wire::connection::EngineKind;
+use shared::wire::catalog::{Catalog, WantedSchemas};
 use std::sync::Arc;
 
 /// Fetches the list of connections; what is shown stays until the answer is here.
@@ -44,10 +44,7 @@ pub fn retry_unanswered(w: Workbench) {
     }
 }
 
-/// A catalog that is not here by then is a large one: its names are asked for on their own.
-const NAMES_AFTER_MS: u32 = 250;
-
-/// Fetches a catalog anew, all of it; the old one is shown until then.
+/// Fetches a catalog anew; the old one is shown until then.
 pub fn fetch_catalog(w: Workbench, id: &ConnectionId) {
     let id = id.clone();
     let catalogs = w.connections.catalogs;
@@ -55,7 +52,6 @@ pub fn fetch_catalog(w: Workbench, id: &ConnectionId) {
         catalogs.update(|all| {
             all.insert(id.clone(), Load::Coming);
         });
-        fetch_names(w, &id);
     }
     spawn_local(async move {
         let answer = api::catalog(&id).await;
@@ -63,28 +59,51 @@ pub fn fetch_catalog(w: Workbench, id: &ConnectionId) {
     });
 }
 
-/// Shows the names alone where the whole takes its time. Only PostgreSQL has them sooner than the rest.
-fn fetch_names(w: Workbench, id: &ConnectionId) {
-    if untrack(|| w.connections.engine(Some(id))) != EngineKind::Postgres {
-        return;
-    }
-    let id = id.clone();
-    let catalogs = w.connections.catalogs;
-    let is_coming = move |id: &ConnectionId| catalogs.with_untracked(|all| matches!(all.get(id), Some(Load::Coming)));
-    spawn_local(async move {
-        timer::rest(NAMES_AFTER_MS).await;
-        if !is_coming(&id) {
-            return;
-        }
-        // What is wrong with it the answer to the whole tells.
-        let Ok(names) = api::catalog_names(&id).await else { return };
-        if is_coming(&id) {
-            take_index(w, &id, &names);
-            catalogs.update(|all| {
-                all.insert(id, Load::Partly(Arc::new(names)));
-            });
-        }
+/// Fetches the contents of those of these schemas of which only names are here, unless they are on their way.
+pub fn want_schemas(w: Workbench, id: &ConnectionId, schemas: Vec<String>) {
+    let partial = w.connections.catalogs.with_untracked(|all| {
+        let catalog = all.get(id).and_then(Load::here)?;
+        Some(schemas.into_iter().filter(|name| catalog.schema(name).is_some_and(|schema| schema.partial)).collect::<Vec<_>>())
     });
+    let wanted = w.connections.wanted_schemas.try_update_value(|all| {
+        let coming = all.entry(id.clone()).or_default();
+        partial.unwrap_or_default().into_iter().filter(|name| coming.insert(name.clone())).collect::<Vec<_>>()
+    });
+    for part in wanted.unwrap_or_default().chunks(CATALOG_SCHEMAS_ASKED_MAX) {
+        let (id, wanted) = (id.clone(), WantedSchemas { schemas: part.to_vec() });
+        spawn_local(async move {
+            let answer = api::catalog_schemas(&id, &wanted).await;
+            w.connections.wanted_schemas.try_update_value(|all| {
+                if let Some(coming) = all.get_mut(&id) {
+                    coming.retain(|name| !wanted.schemas.contains(name));
+                }
+            });
+            put_in(w, id, &wanted.schemas, answer);
+        });
+    }
+}
+
+/// Puts the contents of schemas into the catalog that is here by now.
+fn put_in(w: Workbench, id: ConnectionId, wanted: &[String], answer: Result<Catalog, Problem>) {
+    let Some(mut catalog) = w.connections.catalogs.with_untracked(|all| all.get(&id)?.here().cloned()) else { return };
+    let answer = answer.map(|answer| {
+        Arc::make_mut(&mut catalog).put_in(wanted, answer);
+        Arc::unwrap_or_clone(catalog)
+    });
+    keep(w, id, answer);
+}
+
+/// What is to be known whole of a catalog that has just come: where unqualified names are looked up, and what was known whole before.
+fn want_again(w: Workbench, id: &ConnectionId, before: Option<&Catalog>) {
+    let wanted = w.connections.catalogs.with_untracked(|all| {
+        let catalog = all.get(id)?.here()?;
+        let was_whole = |name: &str| before.and_then(|before| before.schema(name)).is_some_and(|schema| !schema.partial);
+        let is_in_path = |name: &String| catalog.search_path.contains(name);
+        let partial = catalog.schemas.iter().filter(|schema| schema.partial && !schema.denied);
+        let wanted = partial.filter(|schema| was_whole(&schema.name) || (!schema.system && is_in_path(&schema.name)));
+        Some(wanted.map(|schema| schema.name.clone()).collect::<Vec<_>>())
+    });
+    want_schemas(w, id, wanted.unwrap_or_default());
 }
 
 fn take_index(w: Workbench, id: &ConnectionId, catalog: &Catalog) {
@@ -112,9 +131,7 @@ pub fn refresh_catalog(w: Workbench, id: &ConnectionId) {
 
 /// True where it has to be asked once more.
 async fn refresh(w: Workbench, id: &ConnectionId) -> bool {
-    // Names alone have no versions to ask with.
-    let whole = |load: &Load<Arc<Catalog>>| load.here().filter(|_| !load.is_coming()).map(|catalog| catalog.known());
-    let known = w.connections.catalogs.with_untracked(|all| all.get(id).and_then(whole));
+    let known = w.connections.catalogs.with_untracked(|all| all.get(id)?.here().map(|catalog| catalog.known()));
     match known {
         None => keep(w, id.clone(), api::catalog(id).await),
         Some(known) => match api::catalog_changes(id, &known).await {
@@ -161,11 +178,20 @@ fn keep(w: Workbench, id: ConnectionId, answer: Result<Catalog, Problem>) {
     if let Ok(catalog) = &answer {
         take_index(w, &id, catalog);
     }
+    let is_here = answer.is_ok();
+    let mut before = None;
     w.connections.catalogs.update(|all| {
+        let old = all.remove(&id).unwrap_or_default();
         let load = match answer {
-            Ok(catalog) => Load::Here(Arc::new(catalog)),
-            Err(problem) => all.remove(&id).unwrap_or_default().failed(problem),
+            Ok(catalog) => {
+                before = old.here().cloned();
+                Load::Here(Arc::new(catalog))
+            }
+            Err(problem) => old.failed(problem),
         };
-        all.insert(id, load);
+        all.insert(id.clone(), load);
     });
+    if is_here {
+        want_again(w, &id, before.as_deref());
+    }
 }

@@ -110,6 +110,12 @@ pub fn column_keys(origins: &[Option<String>], catalog: &Catalog) -> Vec<Option<
     origins.iter().map(|origin| origin.as_deref().and_then(|origin| column_key(origin, catalog))).collect()
 }
 
+/// Schemas that columns come from and of which only names are known.
+pub fn unread_schemas(origins: &[Option<String>], catalog: &Catalog) -> Vec<String> {
+    let comes_from = |name: &str| origins.iter().flatten().any(|origin| after(origin, name).is_some());
+    catalog.schemas.iter().filter(|schema| schema.partial && comes_from(&schema.name)).map(|schema| schema.name.clone()).collect()
+}
+
 fn column_key(origin: &str, catalog: &Catalog) -> Option<ColumnKey> {
     // Names may hold dots: each schema and relation is tried as a prefix.
     let schemas = catalog.schemas.iter().filter_map(|schema| Some((schema, after(origin, &schema.name)?)));

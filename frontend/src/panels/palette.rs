@@ -78,8 +78,10 @@ fn anything(w: Workbench) -> Vec<Choice> {
     }
     for connection in w.connections.list.get().here().cloned().unwrap_or_default() {
         let Some(catalog) = w.connections.catalog(&connection.id).here().cloned() else { continue };
-        let several = catalog.schemas.iter().filter(|schema| !schema.system).count() > 1;
-        for schema in catalog.schemas.iter().filter(|schema| !schema.system) {
+        // What may not be used is not offered: no statement could open it.
+        let own = || catalog.schemas.iter().filter(|schema| !schema.system && !schema.denied);
+        let several = own().count() > 1;
+        for schema in own() {
             for relation in &schema.relations {
                 let (id, in_schema, name) = (connection.id.clone(), schema.name.clone(), relation.name.clone());
                 all.push(Choice {

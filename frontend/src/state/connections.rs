@@ -6,7 +6,7 @@ use shared::ids::ConnectionId;
 use shared::problem::Problem;
 use shared::wire::catalog::Catalog;
 use shared::wire::connection::{Connection, EngineKind};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Something that is fetched.
@@ -17,8 +17,6 @@ pub enum Load<T> {
     Absent,
     /// Asked, not answered.
     Coming,
-    /// Some of it is here already; the rest is on its way.
-    Partly(T),
     /// Here.
     Here(T),
     /// The answer was no.
@@ -31,14 +29,9 @@ impl<T> Load<T> {
     /// What is here.
     pub fn here(&self) -> Option<&T> {
         match self {
-            Self::Partly(value) | Self::Here(value) | Self::Stale(value, _) => Some(value),
+            Self::Here(value) | Self::Stale(value, _) => Some(value),
             _ => None,
         }
-    }
-
-    /// It is on its way for the first time, all of it or the rest.
-    pub fn is_coming(&self) -> bool {
-        matches!(self, Self::Coming | Self::Partly(_))
     }
 
     /// Why the last question for it had no answer.
@@ -52,7 +45,7 @@ impl<T> Load<T> {
     /// The same after a question that failed: what is here stays.
     pub fn failed(self, problem: Problem) -> Self {
         match self {
-            Self::Partly(value) | Self::Here(value) | Self::Stale(value, _) => Self::Stale(value, problem),
+            Self::Here(value) | Self::Stale(value, _) => Self::Stale(value, problem),
             _ => Self::Failed(problem),
         }
     }
@@ -69,6 +62,8 @@ pub struct Connections {
     pub indexes: RwSignal<HashMap<ConnectionId, Arc<CatalogIndex>>>,
     /// Catalogs of which changes are being fetched; true where they are to be fetched once more after that.
     pub refreshing: StoredValue<HashMap<ConnectionId, bool>>,
+    /// Schemas whose contents are being fetched.
+    pub wanted_schemas: StoredValue<HashMap<ConnectionId, HashSet<String>>>,
     /// The one that a new console takes: the last that was chosen anywhere.
     pub preferred: RwSignal<Option<ConnectionId>>,
     /// The one that the explorer is to unfold and choose.
@@ -83,6 +78,7 @@ impl Connections {
             catalogs: RwSignal::new(HashMap::new()),
             indexes: RwSignal::new(HashMap::new()),
             refreshing: StoredValue::new(HashMap::new()),
+            wanted_schemas: StoredValue::new(HashMap::new()),
             preferred: RwSignal::new(None),
             wanted_in_sight: RwSignal::new(None),
         }

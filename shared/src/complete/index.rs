@@ -5,7 +5,7 @@
 
 use super::rank::{self, Scored};
 use super::{Effort, SuggestionKind};
-use crate::wire::catalog::{Catalog, RelationKind};
+use crate::wire::catalog::{Catalog, RelationKind, Schema};
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -59,6 +59,8 @@ pub(super) struct SchemaEntry {
     pub name: NameId,
     pub system: bool,
     denied: bool,
+    /// Only names are known of it; what else is in it must be asked for.
+    partial: bool,
     /// Its place in the search path.
     pub path_place: Option<u32>,
 }
@@ -173,9 +175,14 @@ impl CatalogIndex {
         for schema in &catalog.schemas {
             let at = narrow(index.schemas.len());
             let path_place = catalog.search_path.iter().position(|name| *name == schema.name).map(narrow);
-            let entry = SchemaEntry { name: interner.id(&schema.name), system: schema.system, denied: schema.denied, path_place };
+            let Schema { system, denied, partial, .. } = *schema;
+            let entry = SchemaEntry { name: interner.id(&schema.name), system, denied, partial, path_place };
             let is_remote = entry.is_remote();
             index.schemas.push(entry);
+            if denied {
+                // No statement of this user can name what is in it.
+                continue;
+            }
             for relation in &schema.relations {
                 let (first_column, first_key) = (narrow(index.columns.len()), narrow(index.keys.len()));
                 index.own_columns += if is_remote { 0 } else { relation.columns.len() };
@@ -383,6 +390,22 @@ impl CatalogIndex {
 
     pub(super) fn routine(&self, at: u32) -> Option<&RoutineEntry> {
         self.routines.get(at as usize)
+    }
+
+    /// Of some schema only names are known.
+    pub(super) fn has_partial(&self) -> bool {
+        self.schemas.iter().any(|schema| schema.partial && !schema.denied)
+    }
+
+    /// Schemas of the search path of which only names are known.
+    pub(super) fn partial_in_path(&self) -> impl Iterator<Item = u32> + '_ {
+        let partial = |schema: &SchemaEntry| schema.partial && !schema.denied && schema.path_place.is_some();
+        self.schemas.iter().enumerate().filter(move |(_, schema)| partial(schema)).map(|(at, _)| narrow(at))
+    }
+
+    /// The name of a schema of which only names are known.
+    pub(super) fn partial_name(&self, at: u32) -> Option<&str> {
+        self.schema(at).filter(|schema| schema.partial && !schema.denied).map(|schema| self.name(schema.name))
     }
 
     pub(super) fn columns_of(&self, relation: &RelationEntry) -> &[ColumnEntry] {

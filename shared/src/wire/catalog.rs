@@ -27,9 +27,13 @@ pub struct Schema {
     /// Whoever the connection signs in as may use nothing in it, though its names may be told.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub denied: bool,
-    /// Another one whenever something in the schema has changed (estimates of rows apart). Opaque.
+    /// Another one whenever something in the schema has changed that is told of it here (estimates of rows apart). Opaque.
     #[serde(default)]
     pub version: String,
+    /// Its relations are told by name and kind, and what costs nothing more; their columns, keys, indexes and triggers, and its
+    /// routines, for whoever asks for the schema.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub partial: bool,
     /// It is as it was in the version that the asker knows, so nothing of its contents is told.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unchanged: bool,
@@ -53,8 +57,22 @@ pub struct KnownSchemas {
 impl KnownSchemas {
     /// This very version of the schema is known.
     pub fn has(&self, schema: &Schema) -> bool {
-        !schema.version.is_empty() && self.known.get(&schema.name) == Some(&schema.version)
+        self.has_version(&schema.name, &schema.version)
     }
+
+    /// The schema is known, and in this version.
+    pub fn has_version(&self, name: &str, version: &str) -> bool {
+        !version.is_empty() && self.known.get(name).is_some_and(|known| known == version)
+    }
+}
+
+/// `POST /api/v1/connections/{id}/catalog/schemas`: whose contents are wanted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct WantedSchemas {
+    /// Their names.
+    pub schemas: Vec<String>,
 }
 
 impl Catalog {
@@ -71,6 +89,23 @@ impl Catalog {
             let kept = old.remove(&schema.name).filter(|kept| kept.version == schema.version);
             kept.map(|kept| *schema = kept).is_some()
         })
+    }
+
+    /// Puts the schemas that were asked for by name in their places; one that the answer does not have is gone.
+    pub fn put_in(&mut self, wanted: &[String], answer: Self) {
+        let mut answered: BTreeMap<String, Schema> = answer.schemas.into_iter().map(|schema| (schema.name.clone(), schema)).collect();
+        self.schemas.retain_mut(|schema| match answered.remove(&schema.name) {
+            Some(new) => {
+                *schema = new;
+                true
+            }
+            None => !wanted.contains(&schema.name),
+        });
+    }
+
+    /// The schema of this name.
+    pub fn schema(&self, name: &str) -> Option<&Schema> {
+        self.schemas.iter().find(|schema| schema.name == name)
     }
 
     /// Every schema is as it was.
@@ -223,5 +258,15 @@ mod tests {
         for stranger in [unchanged("b", "1"), unchanged("a", "2")] {
             assert!(!Catalog { schemas: vec![stranger], ..Catalog::default() }.take_over(old()));
         }
+    }
+
+    #[test]
+    fn the_contents_of_schemas_come_into_their_places_and_what_is_gone_goes() {
+        let partial = |name: &str| Schema { partial: true, ..schema(name, "1~", &["t"]) };
+        let mut all = Catalog { schemas: vec![partial("a"), partial("b"), partial("c")], ..Catalog::default() };
+        let answer = Catalog { schemas: vec![schema("b", "2", &["t", "u"])], ..Catalog::default() };
+        all.put_in(&["b".to_owned(), "c".to_owned()], answer);
+        assert_eq!(all.schemas, [partial("a"), schema("b", "2", &["t", "u"])]);
+        assert!(all.schema("c").is_none() && all.schema("b").is_some_and(|b| !b.partial));
     }
 }

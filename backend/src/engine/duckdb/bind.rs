@@ -34,6 +34,13 @@ pub fn values(sql: &str, params: &[Value]) -> Result<Option<RecordBatch>, Engine
     RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).map(Some).map_err(unbound)
 }
 
+/// One row of texts; `None` where there is none.
+pub fn texts(values: &[String]) -> Option<RecordBatch> {
+    let columns: Vec<ArrayRef> = values.iter().map(|value| Arc::new(StringArray::from(vec![value.as_str()])) as ArrayRef).collect();
+    let fields: Vec<Field> = columns.iter().map(|column| Field::new("", column.data_type().clone(), true)).collect();
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).ok().filter(|row| row.num_columns() > 0)
+}
+
 fn stands_in(name: &str, sql: &str) -> bool {
     lex(sql, EngineKind::Duckdb).any(|token| token.kind == TokenKind::Parameter && token.text(sql) == name)
 }

@@ -4,6 +4,7 @@
 //! error like any other.
 
 use super::Form;
+use crate::engine::catalog::CatalogAsk;
 use crate::engine::worker::frames;
 use crate::engine::{EngineError, Fate, Param};
 use arrow_array::RecordBatch;
@@ -40,10 +41,12 @@ pub enum Request {
     Fetch(Bound),
     /// See [`crate::engine::Session::finish`].
     Finish,
-    /// See [`crate::engine::Session::catalog`].
+    /// See [`crate::engine::Session::read_catalog`].
     Catalog {
         /// As of a statement.
         statement: u64,
+        /// How much of it.
+        ask: CatalogAsk,
     },
     /// See [`crate::engine::Session::reset`].
     Reset,

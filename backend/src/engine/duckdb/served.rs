@@ -86,9 +86,9 @@ impl Listener {
                 self.begin(session, statement);
                 Command::Execute(sql, params, bound.into())
             }
-            Request::Catalog { statement } => {
+            Request::Catalog { statement, ask } => {
                 self.begin(session, statement);
-                Command::Catalog
+                Command::Catalog(ask)
             }
             Request::Fetch(bound) => Command::Fetch(bound.into()),
             Request::Finish => {

@@ -6,6 +6,7 @@
 use super::columns::rows_within;
 use super::databases::Database;
 use super::messages::{Answer, Done, Ended, Request, Rows, Value, read_answer, request};
+use crate::engine::catalog::CatalogAsk;
 use crate::engine::files::cannot_open;
 use crate::engine::notices::{asks_to_roll_back, rolled_back};
 use crate::engine::worker::process::Gone;
@@ -244,9 +245,9 @@ impl Session for DuckdbSession {
         Arc::new(Stop { database: Arc::downgrade(&self.database), id: self.id, work: self.work.subscribe() })
     }
 
-    async fn catalog(&mut self) -> Result<Catalog, EngineError> {
+    async fn read_catalog(&mut self, ask: &CatalogAsk) -> Result<Catalog, EngineError> {
         let statement = self.begin();
-        let catalog = self.ask(&Request::Catalog { statement }).await;
+        let catalog = self.ask(&Request::Catalog { statement, ask: ask.clone() }).await;
         self.end();
         match catalog? {
             (Done::Catalog(catalog), _) => Ok(catalog),

@@ -10,6 +10,7 @@ use super::signals::Signals;
 use super::statement::{Facts, facts};
 use super::transaction::{self, Transaction};
 use super::{bind, catalog, database, error};
+use crate::engine::catalog::CatalogAsk;
 use crate::engine::{Bound, EngineError, Fate, Fetched, refusals};
 use adbc_core::error::{Error, Result as AdbcResult};
 use adbc_core::{Connection as _, Statement as _};
@@ -32,7 +33,7 @@ pub enum Command {
     /// The statement's end.
     Finish,
     /// Names, types and keys.
-    Catalog,
+    Catalog(CatalogAsk),
     /// The session as new.
     Reset,
 }
@@ -92,9 +93,9 @@ impl Connected {
             Command::Execute(sql, params, bound) => self.execute(&sql, &params, bound),
             Command::Fetch(bound) => self.fetch(bound).map(|fetched| (Done::Fetched(Rows { more: fetched.more }), Some(fetched.batch))),
             Command::Finish => self.finish().map(|ended| (Done::Finished(ended), None)),
-            Command::Catalog => {
+            Command::Catalog(ask) => {
                 self.reading = None;
-                let read = catalog::read(&mut self.connection, &self.name);
+                let read = catalog::read(&mut self.connection, &self.name, &ask);
                 let stopped = self.signals.stopped();
                 self.signals.end();
                 read.map(|catalog| (Done::Catalog(catalog), None)).map_err(|e| error::of_statement(&e.message, "", stopped))
@@ -202,7 +203,7 @@ impl Connected {
 
     /// A log that may not be written makes DuckDB refuse every statement there is, for good; its words.
     fn beyond_use(&mut self) -> Option<String> {
-        let refused = rows_of(&mut self.connection, "SELECT 1").err()?;
+        let refused = rows_of(&mut self.connection, "SELECT 1", &[]).err()?;
         refused.message.starts_with(error::PERMISSION).then_some(refused.message)
     }
 
@@ -353,7 +354,7 @@ fn texts_of(connection: &mut ManagedConnection, zone: &str, instants: &std::coll
     let list = instants.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
     let sql = format!("SELECT v, CAST(make_timestamptz(v) AS VARCHAR) FROM unnest([{list}]::BIGINT[]) t(v)");
     let mut texts = Instants::new();
-    for batch in rows_of(connection, &sql).map_err(fault)? {
+    for batch in rows_of(connection, &sql, &[]).map_err(fault)? {
         let (Some(keys), Some(words)) = (batch.column(0).as_primitive_opt::<Int64Type>(), batch.column(1).as_string_opt::<i32>()) else {
             continue;
         };
@@ -363,14 +364,17 @@ fn texts_of(connection: &mut ManagedConnection, zone: &str, instants: &std::coll
 }
 
 /// All batches of a statement of Sheaf's own.
-pub fn rows_of(connection: &mut ManagedConnection, sql: &str) -> AdbcResult<Vec<RecordBatch>> {
+pub fn rows_of(connection: &mut ManagedConnection, sql: &str, values: &[String]) -> AdbcResult<Vec<RecordBatch>> {
     let mut statement = connection.new_statement()?;
     statement.set_sql_query(sql)?;
+    if let Some(row) = bind::texts(values) {
+        statement.bind(row)?;
+    }
     Ok(statement.execute()?.collect::<Result<Vec<_>, _>>()?)
 }
 
 fn first_text(connection: &mut ManagedConnection, sql: &str) -> Option<String> {
-    let batches = rows_of(connection, sql).ok()?;
+    let batches = rows_of(connection, sql, &[]).ok()?;
     let column = batches.first()?.columns().first()?.as_string_opt::<i32>()?.clone();
     (!column.is_empty()).then(|| column.value(0).to_owned())
 }

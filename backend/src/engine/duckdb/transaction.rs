@@ -23,7 +23,7 @@ pub enum Transaction {
 /// Asks.
 pub fn of(connection: &mut ManagedConnection) -> Transaction {
     let mut number = || -> Result<Option<u64>> {
-        let batches = rows_of(connection, "SELECT txid_current()::UBIGINT")?;
+        let batches = rows_of(connection, "SELECT txid_current()::UBIGINT", &[])?;
         let first = batches.first().and_then(|batch| batch.columns().first()?.as_primitive_opt::<UInt64Type>().cloned());
         Ok(first.filter(|numbers| !numbers.is_empty()).map(|numbers| numbers.value(0)))
     };

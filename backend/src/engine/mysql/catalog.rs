@@ -1,192 +1,189 @@
-//! The catalog in one flight: every question is sent before the first answer comes, and none is asked for each table.
-//! Source: MySQL and MariaDB documentation, "INFORMATION_SCHEMA Tables".
+//! Questions for the catalog: one of each kind for each schema that is asked for, and one of each kind about all schemas of a small database.
+//! Source: MySQL and MariaDB documentation, "INFORMATION_SCHEMA Tables", "Optimizing INFORMATION_SCHEMA Queries".
 //!
-//! Invariant: nothing is interpolated; what the user may not see is not in the answers. Rows are not estimated: MariaDB would open
-//! every table for that. Start at [`Answers`].
+//! Invariant: nothing is interpolated; the name of a schema is bound to a variable of the session, since MariaDB looks into one schema alone
+//! only where a question compares with a constant. What the user may not see is not in the answers. Rows are not estimated: MariaDB would
+//! open every table for that. Start at [`Answers`].
+//!
+//! A schema's version is made of what is told of it: of each kind the number of rows and the exclusive or of their digests. The server
+//! counts it where a schema is known already ([`Kind::sum`]), so that nothing of it travels; this side counts the same from the rows it reads.
 
-use super::session::TextRow;
-use shared::wire::catalog::{Catalog, Column, ForeignKey, Index, Relation, RelationKind, Routine, Schema};
-use std::collections::HashMap;
+mod assemble;
 
-/// One question after the other; their order is that of [`Answers::take`].
-pub const QUESTIONS: [&str; 9] = [
-    "SELECT DATABASE()",
-    "SELECT SCHEMA_NAME FROM information_schema.SCHEMATA ORDER BY SCHEMA_NAME",
-    "SELECT TABLE_SCHEMA, TABLE_NAME, TABLE_TYPE, TABLE_COMMENT FROM information_schema.TABLES ORDER BY TABLE_SCHEMA, TABLE_NAME",
-    "SELECT TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME, COLUMN_TYPE, IS_NULLABLE, COLUMN_DEFAULT, EXTRA, COLUMN_COMMENT \
-     FROM information_schema.COLUMNS ORDER BY TABLE_SCHEMA, TABLE_NAME, ORDINAL_POSITION",
-    "SELECT TABLE_SCHEMA, TABLE_NAME, CONSTRAINT_NAME, COLUMN_NAME, REFERENCED_TABLE_SCHEMA, REFERENCED_TABLE_NAME, REFERENCED_COLUMN_NAME \
-     FROM information_schema.KEY_COLUMN_USAGE WHERE REFERENCED_TABLE_NAME IS NOT NULL \
-     ORDER BY TABLE_SCHEMA, TABLE_NAME, CONSTRAINT_NAME, ORDINAL_POSITION",
-    "SELECT TABLE_SCHEMA, TABLE_NAME, INDEX_NAME, NON_UNIQUE, COLUMN_NAME \
-     FROM information_schema.STATISTICS ORDER BY TABLE_SCHEMA, TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX",
-    "SELECT EVENT_OBJECT_SCHEMA, EVENT_OBJECT_TABLE, TRIGGER_NAME FROM information_schema.TRIGGERS ORDER BY TRIGGER_NAME",
-    "SELECT ROUTINE_SCHEMA, SPECIFIC_NAME, ROUTINE_NAME, DTD_IDENTIFIER FROM information_schema.ROUTINES ORDER BY ROUTINE_NAME",
-    "SELECT SPECIFIC_SCHEMA, SPECIFIC_NAME, PARAMETER_MODE, PARAMETER_NAME, DTD_IDENTIFIER \
-     FROM information_schema.PARAMETERS WHERE ORDINAL_POSITION > 0 ORDER BY ORDINAL_POSITION",
+use shared::limits::CATALOG_RELATIONS_AT_ONCE;
+
+pub use assemble::Answers;
+
+/// What a row answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Topic {
+    /// The database in use, and the number of relations that are not the system's own.
+    State,
+    /// A schema.
+    Schema,
+    /// A relation: its schema, its name and its kind.
+    Name,
+    /// A row of the kind with this place in [`KINDS`].
+    Of(usize),
+    /// What the names of a schema come to: schema, number, exclusive or.
+    NameSum,
+    /// The same of the rows of that kind.
+    Sum(usize),
+}
+
+/// A question.
+pub type Question = (Topic, String);
+
+/// One of the server's tables.
+pub struct Kind {
+    table: &'static str,
+    /// The column with the schema's name.
+    schema: &'static str,
+    /// The columns behind it.
+    columns: &'static str,
+    filter: &'static str,
+    order: &'static str,
+}
+
+/// Statement by which a schema is chosen for the questions behind it.
+pub const CHOOSE: &str = "SET @sheaf_schema = ?";
+
+/// Schemas of the server itself, as they are and as SQL has them.
+pub const SYSTEM: [&str; 4] = ["information_schema", "mysql", "performance_schema", "sys"];
+const OWN: &str = "NOT IN ('information_schema', 'mysql', 'performance_schema', 'sys')";
+
+/// What a schema is told by where it is not told whole: of no relation is anything opened for that.
+const NAMES: Kind =
+    Kind { table: "TABLES", schema: "TABLE_SCHEMA", columns: "TABLE_NAME, TABLE_TYPE", filter: "TRUE", order: "TABLE_SCHEMA, TABLE_NAME" };
+
+/// Everything that is in a schema, relations first.
+pub const KINDS: [Kind; 7] = [
+    Kind {
+        table: "TABLES",
+        schema: "TABLE_SCHEMA",
+        columns: "TABLE_NAME, TABLE_TYPE, TABLE_COMMENT",
+        filter: "TRUE",
+        order: "TABLE_SCHEMA, TABLE_NAME",
+    },
+    Kind {
+        table: "COLUMNS",
+        schema: "TABLE_SCHEMA",
+        columns: "TABLE_NAME, COLUMN_NAME, COLUMN_TYPE, IS_NULLABLE, COLUMN_DEFAULT, EXTRA, COLUMN_COMMENT, ORDINAL_POSITION",
+        filter: "TRUE",
+        order: "TABLE_SCHEMA, TABLE_NAME, ORDINAL_POSITION",
+    },
+    Kind {
+        table: "KEY_COLUMN_USAGE",
+        schema: "TABLE_SCHEMA",
+        columns: "TABLE_NAME, CONSTRAINT_NAME, COLUMN_NAME, REFERENCED_TABLE_SCHEMA, REFERENCED_TABLE_NAME, REFERENCED_COLUMN_NAME, \
+            ORDINAL_POSITION",
+        filter: "REFERENCED_TABLE_NAME IS NOT NULL",
+        order: "TABLE_SCHEMA, TABLE_NAME, CONSTRAINT_NAME, ORDINAL_POSITION",
+    },
+    Kind {
+        table: "STATISTICS",
+        schema: "TABLE_SCHEMA",
+        columns: "TABLE_NAME, INDEX_NAME, NON_UNIQUE, COLUMN_NAME, SEQ_IN_INDEX",
+        filter: "TRUE",
+        order: "TABLE_SCHEMA, TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX",
+    },
+    Kind {
+        table: "TRIGGERS",
+        schema: "EVENT_OBJECT_SCHEMA",
+        columns: "EVENT_OBJECT_TABLE, TRIGGER_NAME",
+        filter: "TRUE",
+        order: "TRIGGER_NAME",
+    },
+    Kind {
+        table: "ROUTINES",
+        schema: "ROUTINE_SCHEMA",
+        columns: "SPECIFIC_NAME, ROUTINE_NAME, DTD_IDENTIFIER",
+        filter: "TRUE",
+        order: "ROUTINE_NAME",
+    },
+    Kind {
+        table: "PARAMETERS",
+        schema: "SPECIFIC_SCHEMA",
+        columns: "SPECIFIC_NAME, PARAMETER_MODE, PARAMETER_NAME, DTD_IDENTIFIER, ORDINAL_POSITION",
+        filter: "ORDINAL_POSITION > 0",
+        order: "ORDINAL_POSITION",
+    },
 ];
 
-/// Schemas of the server itself.
-const SYSTEM: [&str; 4] = ["information_schema", "mysql", "performance_schema", "sys"];
-
-/// What has been answered so far.
-#[derive(Debug, Default)]
-pub struct Answers {
-    database: Option<String>,
-    schemas: Vec<Schema>,
-    by_schema: HashMap<String, usize>,
-    /// The place of each relation in its schema.
-    by_relation: HashMap<(String, String), usize>,
-    /// The same of routines, by their specific names.
-    by_routine: HashMap<(String, String), usize>,
-    /// The constraint that the last foreign key of a relation came from.
-    last_constraint: Option<(String, String, String)>,
+/// Which schemas a question is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reach {
+    /// All of them.
+    All,
+    /// All of a person's own, if they are small.
+    Small,
+    /// The one that was chosen.
+    Chosen,
 }
 
-impl Answers {
-    /// One row of one question.
-    pub fn take(&mut self, question: usize, row: TextRow) {
-        let mut row = Row { values: row.into_iter() };
-        // A row with a value too few is skipped: only a server that is none sends it.
-        let _ = match question {
-            0 => row.text().map(|name| self.database = Some(name)),
-            1 => row.text().map(|name| self.schema(name)),
-            2 => self.relation(row),
-            3 => self.column(row),
-            4 => self.foreign_key(row),
-            5 => self.index(row),
-            6 => self.trigger(row),
-            7 => self.routine(row),
-            _ => self.parameter(row),
-        };
-    }
-
-    fn schema(&mut self, name: String) {
-        self.by_schema.insert(name.clone(), self.schemas.len());
-        let system = SYSTEM.contains(&name.to_ascii_lowercase().as_str());
-        self.schemas.push(Schema { name, system, ..Schema::default() });
-    }
-
-    fn schema_mut(&mut self, name: &str) -> Option<&mut Schema> {
-        self.schemas.get_mut(*self.by_schema.get(name)?)
-    }
-
-    fn relation_mut(&mut self, key: &(String, String)) -> Option<&mut Relation> {
-        let at = *self.by_relation.get(key)?;
-        self.schema_mut(&key.0)?.relations.get_mut(at)
-    }
-
-    fn relation(&mut self, mut row: Row) -> Option<()> {
-        let (schema, name, kind) = (row.text()?, row.text()?, row.text()?);
-        let kind = if kind.ends_with("VIEW") && kind != "SYSTEM VIEW" { RelationKind::View } else { RelationKind::Table };
-        // A view's comment is the word VIEW.
-        let comment = row.text().filter(|comment| !comment.is_empty() && kind != RelationKind::View);
-        let relations = &mut self.schema_mut(&schema)?.relations;
-        let at = relations.len();
-        relations.push(Relation { name: name.clone(), kind, comment, ..Relation::default() });
-        self.by_relation.insert((schema, name), at);
-        Some(())
-    }
-
-    fn column(&mut self, mut row: Row) -> Option<()> {
-        let key = (row.text()?, row.text()?);
-        let (name, type_name, nullable) = (row.text()?, row.text()?, row.text()?);
-        let (default, extra, comment) = (row.text(), row.text().unwrap_or_default(), row.text());
-        let default = match extra.to_ascii_lowercase().contains("auto_increment") {
-            true => Some("AUTO_INCREMENT".to_owned()),
-            false => default.filter(|default| default != "NULL"),
-        };
-        let comment = comment.filter(|comment| !comment.is_empty());
-        let column = Column { name, type_name, not_null: nullable == "NO", primary_key: 0, default, comment };
-        self.relation_mut(&key)?.columns.push(column);
-        Some(())
-    }
-
-    fn foreign_key(&mut self, mut row: Row) -> Option<()> {
-        let key = (row.text()?, row.text()?);
-        let constraint = (key.0.clone(), key.1.clone(), row.text()?);
-        let (column, ref_schema, ref_relation, ref_column) = (row.text()?, row.text()?, row.text()?, row.text()?);
-        let is_next = self.last_constraint.as_ref() == Some(&constraint);
-        self.last_constraint = Some(constraint);
-        let keys = &mut self.relation_mut(&key)?.foreign_keys;
-        match keys.last_mut().filter(|_| is_next) {
-            Some(last) => {
-                last.columns.push(column);
-                last.ref_columns.push(ref_column);
-            }
-            None => keys.push(ForeignKey { columns: vec![column], ref_schema, ref_relation, ref_columns: vec![ref_column] }),
+impl Kind {
+    fn condition(&self, reach: Reach) -> String {
+        let Self { schema, filter, .. } = self;
+        match reach {
+            Reach::All => (*filter).to_owned(),
+            // A variable alone decides: where it says no, the server does not look into any schema.
+            Reach::Small => format!("@sheaf_own <= {CATALOG_RELATIONS_AT_ONCE} AND {schema} {OWN} AND {filter}"),
+            Reach::Chosen => format!("{schema} = @sheaf_schema AND {filter}"),
         }
-        Some(())
     }
 
-    fn index(&mut self, mut row: Row) -> Option<()> {
-        let key = (row.text()?, row.text()?);
-        let (name, unique, column) = (row.text()?, row.text()? == "0", row.text().unwrap_or_default());
-        let relation = self.relation_mut(&key)?;
-        let place = match relation.indexes.last_mut().filter(|last| last.name == name) {
-            Some(last) => {
-                last.columns.push(column.clone());
-                last.columns.len()
-            }
-            None => {
-                relation.indexes.push(Index { name: name.clone(), columns: vec![column.clone()], unique });
-                1
-            }
-        };
-        if name == "PRIMARY"
-            && let Some(column) = relation.columns.iter_mut().find(|known| known.name == column)
-        {
-            column.primary_key = u16::try_from(place).unwrap_or(u16::MAX);
-        }
-        Some(())
+    fn rows(&self, reach: Reach) -> String {
+        let (Self { table, schema, columns, order, .. }, condition) = (self, self.condition(reach));
+        format!("SELECT {schema}, {columns} FROM information_schema.{table} WHERE {condition} ORDER BY {order}")
     }
 
-    fn trigger(&mut self, mut row: Row) -> Option<()> {
-        let key = (row.text()?, row.text()?);
-        let name = row.text()?;
-        self.relation_mut(&key)?.triggers.push(name);
-        Some(())
-    }
-
-    fn routine(&mut self, mut row: Row) -> Option<()> {
-        let key = (row.text()?, row.text()?);
-        let (name, returns) = (row.text()?, row.text().unwrap_or_default());
-        let routines = &mut self.schema_mut(&key.0)?.routines;
-        let at = routines.len();
-        routines.push(Routine { name, arguments: String::new(), returns });
-        self.by_routine.insert(key, at);
-        Some(())
-    }
-
-    fn parameter(&mut self, mut row: Row) -> Option<()> {
-        let key = (row.text()?, row.text()?);
-        let (mode, name, type_name) = (row.text(), row.text().unwrap_or_default(), row.text()?);
-        let at = *self.by_routine.get(&key)?;
-        let arguments = &mut self.schema_mut(&key.0)?.routines.get_mut(at)?.arguments;
-        if !arguments.is_empty() {
-            arguments.push_str(", ");
-        }
-        if let Some(mode) = mode.filter(|mode| mode != "IN") {
-            arguments.push_str(&mode);
-            arguments.push(' ');
-        }
-        arguments.push_str(&format!("{name} {type_name}"));
-        Some(())
-    }
-
-    /// The tree.
-    pub fn into_catalog(self) -> Catalog {
-        Catalog { search_path: self.database.iter().cloned().collect(), database: self.database.unwrap_or_default(), schemas: self.schemas }
+    /// The same that [`assemble::Sum`] makes of the rows.
+    fn sum(&self, reach: Reach) -> String {
+        let (Self { table, schema, columns, .. }, condition) = (self, self.condition(reach));
+        format!(
+            "SELECT CAST({schema} AS BINARY), COUNT(*), \
+                BIT_XOR(CAST(CONV(LEFT(SHA2(CONCAT_WS(0x1f, {schema}, {columns}), 256), 16), 16, 10) AS UNSIGNED)) \
+            FROM information_schema.{table} WHERE {condition} GROUP BY CAST({schema} AS BINARY)"
+        )
     }
 }
 
-/// Values of a row from left to right.
-struct Row {
-    values: std::vec::IntoIter<Option<String>>,
+fn state() -> Question {
+    (Topic::State, format!("SELECT DATABASE(), @sheaf_own := (SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA {OWN})"))
 }
 
-impl Row {
-    fn text(&mut self) -> Option<String> {
-        self.values.next().flatten()
-    }
+fn schemas() -> Question {
+    (Topic::Schema, "SELECT SCHEMA_NAME FROM information_schema.SCHEMATA ORDER BY SCHEMA_NAME".to_owned())
+}
+
+/// Which schemas there are, their relations by name, and what is in a small database.
+pub fn at_first() -> Vec<Question> {
+    let all = KINDS.iter().enumerate().map(|(at, kind)| (Topic::Of(at), kind.rows(Reach::Small)));
+    [state(), schemas(), (Topic::Name, NAMES.rows(Reach::All))].into_iter().chain(all).collect()
+}
+
+/// Which schemas there are, what their names come to, and what all that is in a small database does.
+pub fn for_versions() -> Vec<Question> {
+    let sums = KINDS.iter().enumerate().map(|(at, kind)| (Topic::Sum(at), kind.sum(Reach::Small)));
+    [state(), schemas(), (Topic::NameSum, NAMES.sum(Reach::All))].into_iter().chain(sums).collect()
+}
+
+/// The database in use, and which schemas there are.
+pub fn about_the_session() -> Vec<Question> {
+    vec![(Topic::State, "SELECT DATABASE()".to_owned()), schemas()]
+}
+
+/// The relations of the schema that was chosen, by name.
+pub fn names_of_chosen() -> Vec<Question> {
+    vec![(Topic::Name, NAMES.rows(Reach::Chosen))]
+}
+
+/// What is in the schema that was chosen.
+pub fn all_of_chosen() -> Vec<Question> {
+    KINDS.iter().enumerate().map(|(at, kind)| (Topic::Of(at), kind.rows(Reach::Chosen))).collect()
+}
+
+/// What that comes to.
+pub fn sums_of_chosen() -> Vec<Question> {
+    KINDS.iter().enumerate().map(|(at, kind)| (Topic::Sum(at), kind.sum(Reach::Chosen))).collect()
 }

@@ -6,24 +6,25 @@
 
 mod ending;
 mod flow;
+mod lookup;
 mod prepared;
 mod rights;
 
 use super::binary::Shapes;
 use super::cancel::Canceller;
-use super::catalog;
 use super::connect::{Agreed, Connected, Route};
 use super::decode;
 use super::errors::{lost, not_sent};
 use super::permit;
 use super::types::Layout;
 use super::wire::{Wire, WireError};
+use crate::engine::catalog::CatalogAsk;
 use crate::engine::notices::Notices;
 use crate::engine::rows::Rows;
 use crate::engine::{Bound, CancelHandle, EngineError, Fetched, Finished, Param, Session, Started, Target};
 use async_trait::async_trait;
 pub use flow::TextRow;
-use flow::{Answer, Done, Step};
+use flow::{Answer, Done, Step, Trouble};
 use shared::problem::{ErrorCode, Problem};
 use shared::wire::catalog::Catalog;
 use shared::wire::run::Notice;
@@ -295,14 +296,12 @@ impl Session for MysqlSession {
         Arc::<Canceller>::clone(&self.canceller)
     }
 
-    async fn catalog(&mut self) -> Result<Catalog, EngineError> {
+    async fn read_catalog(&mut self, ask: &CatalogAsk) -> Result<Catalog, EngineError> {
         self.expect_idle().await?;
         self.canceller.begin().await;
-        let mut answers = catalog::Answers::default();
-        let asked = self.ask(&catalog::QUESTIONS, &mut |question, row| answers.take(question, row)).await;
+        let answers = self.ask_catalog(ask).await;
         self.settle().await?;
-        asked?;
-        Ok(answers.into_catalog())
+        Ok(answers?.into_catalog(ask))
     }
 
     async fn reset(&mut self) -> Result<(), EngineError> {

@@ -22,6 +22,7 @@ use super::errors::{Notices, lost, not_sent};
 use super::origins::Whose;
 use super::types::{Layout, Names};
 use super::wire::{Wire, WireError};
+use crate::engine::catalog::CatalogAsk;
 use crate::engine::notices::{asks_to_roll_back, rolled_back};
 use crate::engine::rows::Rows;
 use crate::engine::{Bound, CancelHandle, EngineError, Fetched, Finished, Param, Session, Started};
@@ -34,7 +35,7 @@ pub use flow::TextRow;
 pub use messages::{bind_texts, write_query};
 use postgres_protocol::message::frontend;
 use shared::problem::{ErrorCode, Problem};
-use shared::wire::catalog::{Catalog, KnownSchemas};
+use shared::wire::catalog::Catalog;
 use shared::wire::connection::EngineKind;
 use shared::wire::run::Notice;
 use std::collections::HashMap;
@@ -438,32 +439,21 @@ impl Session for PostgresSession {
         Arc::<Canceller>::clone(&self.canceller)
     }
 
-    async fn catalog(&mut self) -> Result<Catalog, EngineError> {
+    async fn read_catalog(&mut self, ask: &CatalogAsk) -> Result<Catalog, EngineError> {
         let mut answers = catalog::Answers::default();
-        self.ask_catalog(Part::Whole, &mut answers).await?;
-        let types = answers.types();
-        self.names.origins.replace(answers.origins(), types);
-        Ok(answers.into_catalog())
-    }
-
-    async fn catalog_names(&mut self) -> Result<Catalog, EngineError> {
-        let mut answers = catalog::Answers::default();
-        self.ask_catalog(Part::Names, &mut answers).await?;
-        Ok(answers.into_catalog())
-    }
-
-    async fn catalog_since(&mut self, known: &KnownSchemas) -> Result<Catalog, EngineError> {
-        if known.known.is_empty() {
-            return self.catalog().await;
+        self.ask_catalog(&Part::of(ask), &mut answers).await?;
+        answers.settle(ask);
+        if let (CatalogAsk::Since(_), Some((named, whole))) = (ask, answers.wanted()) {
+            self.ask_catalog(&Part::Contents(named, whole), &mut answers).await?;
         }
-        let mut answers = catalog::Answers::default();
-        self.ask_catalog(Part::Versions, &mut answers).await?;
-        if let Some(schemas) = answers.wanted(known) {
-            self.ask_catalog(Part::Contents(&schemas), &mut answers).await?;
-            self.names.origins.learn_types(answers.types());
-            self.names.origins.learn(answers.origins());
+        let (origins, types) = (answers.origins(), answers.types());
+        if *ask == CatalogAsk::First {
+            self.names.origins.replace(origins, types);
+        } else {
+            self.names.origins.learn_types(types);
+            self.names.origins.learn(origins);
         }
-        Ok(answers.into_catalog())
+        Ok(answers.into_catalog(ask))
     }
 
     async fn reset(&mut self) -> Result<(), EngineError> {

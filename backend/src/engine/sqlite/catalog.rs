@@ -1,36 +1,52 @@
-//! Names, types and keys of a file and of what is attached to it.
+//! Names, types and keys of a file and of what is attached to it: one question of each kind for each schema.
 //!
 //! Invariant: names are values here, never pasted into SQL but as quoted identifiers; a relation that can't be described (a view of a
-//! dropped table) is listed without columns, and the rest is there.
+//! dropped table, a virtual table whose module is not here) is listed without columns, and the rest is there. What has not changed is not
+//! looked at: a file counts the changes of its schema itself.
 
+mod describe;
+
+use crate::engine::catalog::{self, CatalogAsk, Told};
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, Result, Row, Statement, params};
-use shared::wire::catalog::{Catalog, Column, ForeignKey, Index, Relation, RelationKind, Schema};
+use rusqlite::{Connection, Result, Row};
+use shared::wire::catalog::{Catalog, Column, Relation, RelationKind, Schema};
 use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
 
-/// The catalog; `database` is the file's name.
-pub fn read(connection: &Connection, database: &str) -> Result<Catalog> {
-    let names = schemas(connection)?;
-    let mut relations = relations(connection)?;
-    let mut describe = Describe::prepare(connection)?;
-    let mut schemas = Vec::with_capacity(names.len());
-    for name in names {
-        let found = relations.remove(&name).unwrap_or_default();
-        // `temp` is always there; without a table in it, it tells nothing.
-        if name == "temp" && found.is_empty() {
-            continue;
+/// What a schema is before anything in it is read.
+struct Space {
+    name: String,
+    version: String,
+}
+
+/// As much of the catalog as is asked for; `database` is the file's name.
+pub fn read(connection: &Connection, database: &str, ask: &CatalogAsk) -> Result<Catalog> {
+    let mut spaces = spaces(connection)?;
+    let search_path = search_path(&spaces);
+    if let CatalogAsk::Of(names) = ask {
+        spaces.retain(|space| names.contains(&space.name));
+    }
+    let is_small = depends_on_size(ask, &spaces)
+        && catalog::is_small(spaces.iter().map(|space| count(connection, &space.name)).sum::<Result<usize>>()?);
+    let mut schemas = Vec::with_capacity(spaces.len());
+    for Space { name, version } in spaces {
+        let of_names = catalog::of_names(&version);
+        let mut schema = Schema { name, ..Schema::default() };
+        let told = ask.told(&schema, &version, &of_names, is_small);
+        if told != Told::Unchanged {
+            fill(connection, &mut schema, told == Told::Whole)?;
         }
-        schemas.push(schema(connection, &mut describe, name, found)?);
+        catalog::tell(&mut schema, told, &version, &of_names);
+        schemas.push(schema);
     }
-    for schema in &mut schemas {
-        complete_foreign_keys(schema);
-    }
-    Ok(Catalog { database: database.to_owned(), search_path: search_path(&schemas), schemas })
+    let mut catalog = Catalog { database: database.to_owned(), search_path, schemas };
+    catalog::keep_known(ask, &mut catalog);
+    Ok(catalog)
 }
 
 /// SQLite looks in `temp` first, then in `main`, then in the others in the order they were attached.
-fn search_path(schemas: &[Schema]) -> Vec<String> {
-    let mut path: Vec<String> = schemas.iter().map(|schema| schema.name.clone()).collect();
+fn search_path(spaces: &[Space]) -> Vec<String> {
+    let mut path: Vec<String> = spaces.iter().map(|space| space.name.clone()).collect();
     path.sort_by_key(|name| match name.as_str() {
         "temp" => 0,
         "main" => 1,
@@ -39,39 +55,85 @@ fn search_path(schemas: &[Schema]) -> Vec<String> {
     path
 }
 
-fn schemas(connection: &Connection) -> Result<Vec<String>> {
-    let mut select = connection.prepare("SELECT name FROM pragma_database_list ORDER BY seq")?;
-    select.query_map([], |row| text(row, 0))?.collect()
-}
-
-/// Relations without columns, by schema, in the order of their names.
-fn relations(connection: &Connection) -> Result<HashMap<String, Vec<Relation>>> {
-    let mut select =
-        connection.prepare(r"SELECT schema, name, type FROM pragma_table_list WHERE name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name")?;
-    let mut by_schema: HashMap<String, Vec<Relation>> = HashMap::new();
-    let mut rows = select.query([])?;
-    while let Some(row) = rows.next()? {
-        let kind = if text(row, 2)? == "view" { RelationKind::View } else { RelationKind::Table };
-        by_schema.entry(text(row, 0)?).or_default().push(Relation { name: text(row, 1)?, kind, ..Relation::default() });
+/// Something is asked for that is told whole only where the database is small. Where nothing is, nothing is counted.
+fn depends_on_size(ask: &CatalogAsk, spaces: &[Space]) -> bool {
+    match ask {
+        CatalogAsk::First => true,
+        CatalogAsk::Since(known) => spaces.iter().any(|space| !known.known.contains_key(&space.name)),
+        CatalogAsk::Of(_) => false,
     }
-    Ok(by_schema)
 }
 
-fn schema(connection: &Connection, describe: &mut Describe<'_>, name: String, mut relations: Vec<Relation>) -> Result<Schema> {
-    let mut triggers = triggers(connection, &name)?;
-    let estimates = estimates(connection, &name);
-    for relation in &mut relations {
-        // Each may fail for a relation whose definition no longer fits, without harm to the others.
-        relation.columns = describe.columns(&name, &relation.name).unwrap_or_default();
-        if relation.kind == RelationKind::Table {
-            relation.foreign_keys = describe.foreign_keys(&name, &relation.name).unwrap_or_default();
-            relation.indexes = describe.indexes(&name, &relation.name).unwrap_or_default();
+/// The schemas in the order in which they were attached.
+fn spaces(connection: &Connection) -> Result<Vec<Space>> {
+    let mut select = connection.prepare("SELECT name, file FROM pragma_database_list ORDER BY seq")?;
+    let named: Vec<(String, String)> = select.query_map([], |row| Ok((text(row, 0)?, text(row, 1)?)))?.collect::<Result<_>>()?;
+    let mut spaces = Vec::with_capacity(named.len());
+    for (name, file) in named {
+        // `temp` is always there; without a table in it, it tells nothing.
+        if name == "temp" && count(connection, &name)? == 0 {
+            continue;
         }
-        let key = relation.name.to_lowercase();
-        relation.triggers = triggers.remove(&key).unwrap_or_default();
-        relation.estimated_rows = estimates.get(&key).copied();
+        let changes: i64 = connection.query_row(&format!("PRAGMA {}.schema_version", quoted(&name)), [], |row| row.get(0))?;
+        spaces.push(Space { version: format!("{changes}{}", identity(Path::new(&file))), name });
     }
-    Ok(Schema { name, relations, ..Schema::default() })
+    Ok(spaces)
+}
+
+/// What tells a file from another one that was put into its place; nothing for what is no file.
+#[cfg(unix)]
+fn identity(file: &Path) -> String {
+    use std::os::unix::fs::MetadataExt as _;
+    std::fs::metadata(file).map(|file| format!(".{:x}.{:x}", file.dev(), file.ino())).unwrap_or_default()
+}
+
+#[cfg(not(unix))]
+fn identity(_: &Path) -> String {
+    String::new()
+}
+
+/// What stands in a schema's own table and is a relation.
+const RELATIONS: &str = r"sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\_%' ESCAPE '\'";
+
+fn count(connection: &Connection, schema: &str) -> Result<usize> {
+    connection
+        .query_row(&format!("SELECT count(*) FROM {}.{RELATIONS}", quoted(schema)), [], |row| row.get::<_, u32>(0))
+        .map(|count| count as usize)
+}
+
+/// Reads what is in a schema, the whole or its names.
+fn fill(connection: &Connection, schema: &mut Schema, whole: bool) -> Result<()> {
+    let mut unsure = Vec::new();
+    schema.relations = relations(connection, &schema.name, &mut unsure)?;
+    let estimates = estimates(connection, &schema.name);
+    for relation in &mut schema.relations {
+        relation.estimated_rows = estimates.get(&relation.name.to_lowercase()).copied();
+    }
+    if whole {
+        describe::describe(connection, schema, &unsure)?;
+        let mut triggers = triggers(connection, &schema.name)?;
+        for relation in &mut schema.relations {
+            relation.triggers = triggers.remove(&relation.name.to_lowercase()).unwrap_or_default();
+        }
+        complete_foreign_keys(schema);
+    }
+    Ok(())
+}
+
+/// Relations in the order of their names; `unsure` are the places of those that may be beyond description.
+fn relations(connection: &Connection, schema: &str, unsure: &mut Vec<usize>) -> Result<Vec<Relation>> {
+    let sql = format!("SELECT name, type, sql LIKE 'create virtual%' FROM {}.{RELATIONS} ORDER BY name", quoted(schema));
+    let mut select = connection.prepare(&sql)?;
+    let mut rows = select.query([])?;
+    let mut relations = Vec::new();
+    while let Some(row) = rows.next()? {
+        let kind = if text(row, 1)? == "view" { RelationKind::View } else { RelationKind::Table };
+        if kind == RelationKind::View || row.get::<_, Option<bool>>(2)?.unwrap_or(false) {
+            unsure.push(relations.len());
+        }
+        relations.push(Relation { name: text(row, 0)?, kind, ..Relation::default() });
+    }
+    Ok(relations)
 }
 
 /// Names of triggers by the lower-case name of their table.
@@ -101,71 +163,6 @@ fn estimates(connection: &Connection, schema: &str) -> HashMap<String, u64> {
         }
     }
     counts
-}
-
-/// The statements that describe one relation.
-struct Describe<'c> {
-    columns: Statement<'c>,
-    foreign_keys: Statement<'c>,
-    indexes: Statement<'c>,
-    index_columns: Statement<'c>,
-}
-
-impl<'c> Describe<'c> {
-    fn prepare(connection: &'c Connection) -> Result<Self> {
-        Ok(Self {
-            columns: connection.prepare(r#"SELECT name, type, "notnull", pk, dflt_value FROM pragma_table_xinfo(?, ?) ORDER BY cid"#)?,
-            // Declared last comes first with the smallest id.
-            foreign_keys: connection
-                .prepare(r#"SELECT id, "table", "from", "to" FROM pragma_foreign_key_list(?, ?) ORDER BY id DESC, seq"#)?,
-            indexes: connection.prepare(r#"SELECT name, "unique" FROM pragma_index_list(?, ?) WHERE origin <> 'pk' ORDER BY name"#)?,
-            index_columns: connection.prepare("SELECT name FROM pragma_index_xinfo(?, ?) WHERE key = 1 ORDER BY seqno")?,
-        })
-    }
-
-    fn columns(&mut self, schema: &str, relation: &str) -> Result<Vec<Column>> {
-        let described = self.columns.query_map(params![relation, schema], |row| {
-            Ok(Column {
-                name: text(row, 0)?,
-                type_name: text(row, 1)?,
-                not_null: row.get(2)?,
-                primary_key: row.get(3)?,
-                default: optional(row, 4)?,
-                comment: None,
-            })
-        })?;
-        described.collect()
-    }
-
-    fn foreign_keys(&mut self, schema: &str, relation: &str) -> Result<Vec<ForeignKey>> {
-        let mut keys: Vec<ForeignKey> = Vec::new();
-        let mut last = None;
-        let mut rows = self.foreign_keys.query(params![relation, schema])?;
-        while let Some(row) = rows.next()? {
-            let id: i64 = row.get(0)?;
-            if last.replace(id) != Some(id) {
-                keys.push(ForeignKey { ref_schema: schema.to_owned(), ref_relation: text(row, 1)?, ..ForeignKey::default() });
-            }
-            if let Some(key) = keys.last_mut() {
-                key.columns.push(text(row, 2)?);
-                // NULL stands for the parent's primary key.
-                key.ref_columns.extend(optional(row, 3)?);
-            }
-        }
-        Ok(keys)
-    }
-
-    fn indexes(&mut self, schema: &str, relation: &str) -> Result<Vec<Index>> {
-        let mut indexes = Vec::new();
-        let mut rows = self.indexes.query(params![relation, schema])?;
-        while let Some(row) = rows.next()? {
-            let name = text(row, 0)?;
-            // The name of an expression's column is NULL.
-            let columns = self.index_columns.query_map(params![name, schema], |row| Ok(optional(row, 0)?.unwrap_or_default()))?;
-            indexes.push(Index { columns: columns.collect::<Result<_>>()?, name, unique: row.get(1)? });
-        }
-        Ok(indexes)
-    }
 }
 
 /// Gives foreign keys the names their parents have, in the parents' own spelling, and implicit ones the parents' primary key.

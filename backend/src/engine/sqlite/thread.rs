@@ -8,6 +8,7 @@ use super::decode::Page;
 use super::describe::{Column, columns};
 use super::signals::Signals;
 use super::{catalog, error, own, text};
+use crate::engine::catalog::CatalogAsk;
 use crate::engine::worker::Inbox;
 use crate::engine::{Bound, EngineError, Fetched, Finished, Param, Started, refusals};
 use rusqlite::fallible_iterator::FallibleIterator as _;
@@ -40,8 +41,8 @@ pub enum Command {
     Fetch(Bound, Reply<Fetched>),
     /// See [`crate::engine::Session::finish`].
     Finish(Reply<Finished>),
-    /// See [`crate::engine::Session::catalog`].
-    Catalog(Reply<Catalog>),
+    /// See [`crate::engine::Session::read_catalog`].
+    Catalog(CatalogAsk, Reply<Catalog>),
     /// See [`crate::engine::Session::reset`].
     Reset(Reply<()>),
 }
@@ -67,8 +68,8 @@ pub fn serve(place: &Place, mut connection: Connection, signals: &Arc<Signals>, 
                 let _ = reply.send(Ok(state.finished(&connection)));
                 inbox.wait()
             }
-            Command::Catalog(reply) => {
-                let read = catalog::read(&connection, &place.name());
+            Command::Catalog(ask, reply) => {
+                let read = catalog::read(&connection, &place.name(), &ask);
                 let _ = reply.send(read.map_err(|e| error::of_statement(e, "", signals.stopped())));
                 inbox.wait()
             }

@@ -3,44 +3,27 @@
 use crate::access::Grant;
 use crate::app::App;
 use crate::error;
-use crate::http::limits::{Json, PathOf, QueryOf};
+use crate::http::limits::{Json, PathOf};
 use crate::http::negotiate;
 use crate::http::problem::Failure;
+use crate::runs::CatalogAsk;
 use axum::extract::State;
 use axum::http::header::{CONTENT_TYPE, ETAG};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 use shared::ids::ConnectionId;
-use shared::problem::Problem;
-use shared::wire::catalog::{Catalog, KnownSchemas};
+use shared::limits::CATALOG_SCHEMAS_ASKED_MAX;
+use shared::problem::{ErrorCode, Problem};
+use shared::wire::catalog::{Catalog, KnownSchemas, WantedSchemas};
 
-/// How much is asked for.
-#[derive(Clone, Copy, Debug, Deserialize, utoipa::IntoParams)]
-#[into_params(parameter_in = Query)]
-#[serde(deny_unknown_fields)]
-pub struct Extent {
-    /// As much as is there at once: of a large database the tables without their columns, and no versions.
-    #[serde(default)]
-    names: bool,
-}
-
-/// Names, types and keys. With the entity tag of the last answer in `If-None-Match`, 304 while nothing has changed.
-#[utoipa::path(get, path = "/api/v1/connections/{id}/catalog", tag = "connections", params(("id" = ConnectionId, Path), Extent),
+/// Names, types and keys; of a large database the names, and what is in a schema for whoever asks for it. With the entity tag of the last
+/// answer in `If-None-Match`, 304 while nothing has changed.
+#[utoipa::path(get, path = "/api/v1/connections/{id}/catalog", tag = "connections", params(("id" = ConnectionId, Path)),
     responses((status = 200, body = Catalog), (status = 304), (status = 404, body = Problem), (status = 422, body = Problem)))]
-pub async fn read(
-    State(app): State<App>,
-    grant: Grant,
-    PathOf(id): PathOf<ConnectionId>,
-    QueryOf(extent): QueryOf<Extent>,
-    headers: HeaderMap,
-) -> Result<Response, Failure> {
+pub async fn read(State(app): State<App>, grant: Grant, PathOf(id): PathOf<ConnectionId>, headers: HeaderMap) -> Result<Response, Failure> {
     let target = app.connections.target(&id).await?;
-    let catalog = match extent {
-        Extent { names: true } => app.runs.catalog_names(&grant, target, id).await?,
-        Extent { names: false } => app.runs.catalog(&grant, target, id).await?,
-    };
+    let catalog = app.runs.catalog(&grant, target, id, CatalogAsk::First).await?;
     let body = serde_json::to_vec(&catalog).map_err(|e| error::fault("writing a catalog", &e))?;
     let digest = Sha256::digest(&body);
     let etag = format!("\"{}\"", digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect::<String>());
@@ -61,5 +44,23 @@ pub async fn changes(
     Json(known): Json<KnownSchemas>,
 ) -> Result<axum::Json<Catalog>, Failure> {
     let target = app.connections.target(&id).await?;
-    Ok(axum::Json(app.runs.catalog_since(&grant, target, id, known).await?))
+    Ok(axum::Json(app.runs.catalog(&grant, target, id, CatalogAsk::Since(known)).await?))
+}
+
+/// What is in these schemas: the answer has them whole, and no other. One that is not there is not in it.
+#[utoipa::path(post, path = "/api/v1/connections/{id}/catalog/schemas", tag = "connections", params(("id" = ConnectionId, Path)),
+    request_body = WantedSchemas,
+    responses((status = 200, body = Catalog), (status = 400, body = Problem), (status = 404, body = Problem), (status = 422, body = Problem)))]
+pub async fn schemas(
+    State(app): State<App>,
+    grant: Grant,
+    PathOf(id): PathOf<ConnectionId>,
+    Json(wanted): Json<WantedSchemas>,
+) -> Result<axum::Json<Catalog>, Failure> {
+    if wanted.schemas.len() > CATALOG_SCHEMAS_ASKED_MAX {
+        let message = format!("At most {CATALOG_SCHEMAS_ASKED_MAX} schemas are told at once.");
+        return Err(Problem::new(ErrorCode::InvalidRequest, message).about("schemas").into());
+    }
+    let target = app.connections.target(&id).await?;
+    Ok(axum::Json(app.runs.catalog(&grant, target, id, CatalogAsk::Of(wanted.schemas)).await?))
 }

@@ -126,7 +126,7 @@ async fn a_link_that_died_while_idle_is_replaced_before_the_statement_is_sent() 
     let on_it = house.start(on_console("change n=1", "k")).await.unwrap();
     assert_eq!(on_it.status.notices.len(), 1);
     assert!(house.sql("change n=1").await.status.notices.is_empty());
-    let catalog = house.runs.catalog(&house.grant, house.world.target(), ConnectionId("c1".to_owned())).await;
+    let catalog = house.runs.catalog(&house.grant, house.world.target(), ConnectionId("c1".to_owned()), CatalogAsk::First).await;
     assert!(catalog.is_ok());
     assert_eq!(house.world.get(|w| &w.connects), 4);
 }
@@ -254,10 +254,10 @@ async fn a_catalog_is_read_beside_a_busy_console() {
     let house = house();
     let busy = house.start_later(on_console("change n=1 gate=execute", "k"));
     house.world.at_gate.notified().await;
-    house.runs.catalog(&house.grant, house.world.target(), ConnectionId("c1".to_owned())).await.unwrap();
+    house.runs.catalog(&house.grant, house.world.target(), ConnectionId("c1".to_owned()), CatalogAsk::First).await.unwrap();
     house.world.gate.add_permits(1);
     busy.await.unwrap().unwrap();
     house.world.refuse_connects.store(true, SeqCst);
     house.settle().await;
-    house.runs.catalog(&house.grant, house.world.target(), ConnectionId("c1".to_owned())).await.unwrap();
+    house.runs.catalog(&house.grant, house.world.target(), ConnectionId("c1".to_owned()), CatalogAsk::First).await.unwrap();
 }

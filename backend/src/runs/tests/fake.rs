@@ -12,6 +12,7 @@
 //! | `\|` | what follows is the statement's next result; its own `gate=`, `fail=` and `panic=` know the call `next` |
 //! | `maybe` | that another result follows is not certain before this one's last row |
 
+use crate::engine::catalog::CatalogAsk;
 use crate::engine::{Bound, CancelHandle, Engine, EngineError, Fate, Fetched, Finished, Session, Started, Target};
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
@@ -374,7 +375,7 @@ impl Session for FakeSession {
         Arc::new(FakeCancel { world: self.world.clone(), wire: self.wire.clone() })
     }
 
-    async fn catalog(&mut self) -> Result<Catalog, EngineError> {
+    async fn read_catalog(&mut self, _: &CatalogAsk) -> Result<Catalog, EngineError> {
         if self.number < self.world.dead_sessions_below.load(SeqCst) {
             return Err(EngineError::not_sent(ErrorCode::ConnectionLost, "the link was dead"));
         }

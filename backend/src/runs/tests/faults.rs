@@ -39,7 +39,7 @@ async fn a_panic_while_connecting_is_a_problem_and_no_slot_is_lost() {
     for _ in 0..20 {
         assert_eq!(house.start(ask("rows n=1")).await.unwrap_err().code, ErrorCode::Internal);
         assert_eq!(house.runs.test(&house.grant, house.world.target()).await.unwrap_err().code, ErrorCode::Internal);
-        let catalog = house.runs.catalog(&house.grant, house.world.target(), ConnectionId("c1".to_owned())).await;
+        let catalog = house.runs.catalog(&house.grant, house.world.target(), ConnectionId("c1".to_owned()), CatalogAsk::First).await;
         assert_eq!(catalog.unwrap_err().code, ErrorCode::Internal);
     }
     house.world.panic_connects.store(false, SeqCst);

@@ -157,7 +157,7 @@ async fn there_is_a_most_of_active_runs_and_sessions() {
     house.sql("rows n=5000").await;
     assert_eq!(house.start(ask("rows n=5000")).await.unwrap_err().code, ErrorCode::TooMany);
     // A catalog still has its slot, and a closed run frees one.
-    let catalog = house.runs.catalog(&house.grant, house.world.target(), ConnectionId("c1".to_owned())).await.unwrap();
+    let catalog = house.runs.catalog(&house.grant, house.world.target(), ConnectionId("c1".to_owned()), CatalogAsk::First).await.unwrap();
     assert_eq!(catalog.database, house.world.name);
     house.settle().await;
     house.close(&first.status.id).await;

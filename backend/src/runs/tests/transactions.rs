@@ -76,6 +76,6 @@ async fn it_needs_a_console_and_something_to_commit() {
     let begun = house.runs.start(&house.grant, target, by_hand("rows n=1")).await.unwrap();
     assert_eq!(begun.status.transaction, TransactionState::None, "nothing is changed there, so nothing is kept open");
     // A catalog is read in a session of its own.
-    house.runs.catalog(&house.grant, house.world.target(), ConnectionId("c1".to_owned())).await.unwrap();
+    house.runs.catalog(&house.grant, house.world.target(), ConnectionId("c1".to_owned()), CatalogAsk::First).await.unwrap();
     assert_eq!(house.world.get(|w| &w.executes), 2);
 }

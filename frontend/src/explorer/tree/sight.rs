@@ -2,7 +2,7 @@
 //!
 //! Invariant: the focus stays where it is.
 
-use super::super::rows::{Node, first_schema, keys};
+use super::super::rows::{Node, first_schema, keys, unread_schemas};
 use super::{Walk, fold, reveal};
 use crate::flows::browse;
 use crate::state::connections::Load;
@@ -48,6 +48,20 @@ pub(super) fn unfold_first(walk: Walk) {
             seen.update_value(|seen| {
                 seen.insert(id);
             });
+        }
+    });
+}
+
+/// Asks for what is in schemas that are unfolded, where only their names are here. Where that failed it is told, and not asked again by itself.
+pub(super) fn read_unfolded(walk: Walk) {
+    Effect::new(move |_| {
+        let unfolded = walk.unfolded.get();
+        let unread: Vec<(ConnectionId, Vec<String>)> = walk.w.connections.catalogs.with(|all| {
+            let here = all.iter().filter_map(|(id, load)| if let Load::Here(catalog) = load { Some((id, catalog)) } else { None });
+            here.map(|(id, catalog)| (id.clone(), unread_schemas(id, catalog, &unfolded))).collect()
+        });
+        for (id, schemas) in unread {
+            browse::want_schemas(walk.w, &id, schemas);
         }
     });
 }

@@ -245,7 +245,7 @@ impl MysqlSession {
         failed.map_or(Ok(()), Err)
     }
 
-    fn refused_aside(&mut self, refusal: Refusal) -> EngineError {
+    pub(super) fn refused_aside(&mut self, refusal: Refusal) -> EngineError {
         if refusal.is_last_word() {
             self.broken = true;
             return ended(refusal);

@@ -45,7 +45,7 @@ fn counted(values: usize) -> String {
 }
 
 /// The body of COM_STMT_EXECUTE: no cursor, once, with the types and the values.
-fn execution(id: u32, params: &[Param]) -> Vec<u8> {
+pub(super) fn execution(id: u32, params: &[Param]) -> Vec<u8> {
     let mut body = id.to_le_bytes().to_vec();
     body.extend_from_slice(&[0, 1, 0, 0, 0]);
     let mut nulls = vec![0_u8; params.len().div_ceil(8)];

@@ -2,9 +2,10 @@
 //!
 //! Invariant: rows that refer to something that is not in the tree (made or dropped between two questions) are left out, never an error.
 
+use crate::engine::catalog::{self, CatalogAsk, Told};
 use crate::engine::postgres::session::TextRow;
 use crate::engine::postgres::types::{built_in, short_name};
-use shared::wire::catalog::{Catalog, Column, ForeignKey, Index, KnownSchemas, Relation, RelationKind, Routine, Schema};
+use shared::wire::catalog::{Catalog, Column, ForeignKey, Index, Relation, RelationKind, Routine, Schema};
 use std::collections::HashMap;
 
 type Oid = u32;
@@ -14,6 +15,7 @@ pub const DATABASE: usize = 0;
 pub const SEARCH_PATH: usize = 1;
 pub const SCHEMAS: usize = 2;
 pub const VERSIONS: usize = 3;
+pub const NAME_VERSIONS: usize = 10;
 pub const RELATIONS: usize = 4;
 pub const COLUMNS: usize = 5;
 pub const KEYS: usize = 6;
@@ -26,13 +28,24 @@ pub const ROUTINES: usize = 9;
 pub struct Answers {
     database: String,
     search_path: Vec<String>,
-    schemas: Vec<(Oid, Schema)>,
+    schemas: Vec<Space>,
     relations: Vec<Table>,
     by_oid: HashMap<Oid, usize>,
     routines: Vec<(Oid, Routine)>,
     /// The table and name of the foreign key whose columns are coming.
     last_key: Option<(Oid, String)>,
     types: HashMap<(Oid, i32), String>,
+}
+
+#[derive(Debug)]
+struct Space {
+    oid: Oid,
+    schema: Schema,
+    told: Told,
+    version: String,
+    of_names: String,
+    /// A person's own schemas are few enough to be told at once.
+    is_small: bool,
 }
 
 #[derive(Debug)]
@@ -65,7 +78,8 @@ impl Answers {
             DATABASE => row.text().map(|name| self.database = name),
             SEARCH_PATH => row.text().map(|name| self.search_path.push(name)),
             SCHEMAS => self.schema(row),
-            VERSIONS => self.version(row),
+            VERSIONS => self.version(row, |space| &mut space.version),
+            NAME_VERSIONS => self.version(row, |space| &mut space.of_names),
             RELATIONS => self.relation(row),
             COLUMNS => self.column(row),
             KEYS => self.key(row),
@@ -77,15 +91,17 @@ impl Answers {
     }
 
     fn schema(&mut self, mut row: Row) -> Option<()> {
-        let (oid, name, system, denied) = (row.number()?, row.text()?, row.flag(), row.flag());
-        self.schemas.push((oid, Schema { name, system, denied, ..Schema::default() }));
+        let (oid, name, system, denied, is_small) = (row.number()?, row.text()?, row.flag(), row.flag(), row.flag());
+        let schema = Schema { name, system, denied, ..Schema::default() };
+        self.schemas.push(Space { oid, schema, told: Told::Whole, version: String::new(), of_names: String::new(), is_small });
         Some(())
     }
 
-    fn version(&mut self, mut row: Row) -> Option<()> {
+    fn version(&mut self, mut row: Row, place: fn(&mut Space) -> &mut String) -> Option<()> {
         let (oid, count, sum) = (row.number::<Oid>()?, row.text()?, row.text()?);
-        let (_, schema) = self.schemas.iter_mut().find(|(known, _)| *known == oid)?;
-        schema.version = format!("{count}.{sum}{}", if schema.denied { "-" } else { "" });
+        let space = self.schemas.iter_mut().find(|space| space.oid == oid)?;
+        let denied = if space.schema.denied { "-" } else { "" };
+        *place(space) = format!("{count}.{sum}{denied}");
         Some(())
     }
 
@@ -168,22 +184,30 @@ impl Answers {
         self.relations.get_mut(*self.by_oid.get(&oid)?)
     }
 
-    /// Leaves only the names of schemas whose version is known already; the numbers of the others, as an array's text.
-    /// `None` where there are no others.
-    pub fn wanted(&mut self, known: &KnownSchemas) -> Option<String> {
-        let mut wanted = Vec::new();
-        for (oid, schema) in &mut self.schemas {
-            schema.unchanged = known.has(schema);
-            if !schema.unchanged {
-                wanted.push(oid.to_string());
-            }
+    /// Settles what is told of each schema, once their versions are here.
+    pub fn settle(&mut self, ask: &CatalogAsk) {
+        for Space { schema, told, version, of_names, is_small, .. } in &mut self.schemas {
+            let of_names = catalog::of_names(of_names);
+            *told = ask.told(schema, version, &of_names, *is_small);
+            catalog::tell(schema, *told, version, &of_names);
         }
-        (!wanted.is_empty()).then(|| format!("{{{}}}", wanted.join(",")))
+    }
+
+    /// The schemas whose names are still to be read, and those of which the whole is: their numbers as arrays' texts. `None` where there
+    /// are none.
+    pub fn wanted(&self) -> Option<(String, String)> {
+        let numbers = |wanted: &[Told]| {
+            let all: Vec<String> =
+                self.schemas.iter().filter(|space| wanted.contains(&space.told)).map(|space| space.oid.to_string()).collect();
+            format!("{{{}}}", all.join(","))
+        };
+        let is_any = self.schemas.iter().any(|space| space.told != Told::Unchanged);
+        is_any.then(|| (numbers(&[Told::Names, Told::Whole]), numbers(&[Told::Whole])))
     }
 
     /// `schema.table.column` of every column, by table and place.
     pub fn origins(&self) -> HashMap<(Oid, i16), String> {
-        let names: HashMap<Oid, &str> = self.schemas.iter().map(|(oid, schema)| (*oid, schema.name.as_str())).collect();
+        let names: HashMap<Oid, &str> = self.schemas.iter().map(|space| (space.oid, space.schema.name.as_str())).collect();
         let mut origins = HashMap::new();
         for table in &self.relations {
             let Some(schema) = names.get(&table.schema) else { continue };
@@ -200,10 +224,10 @@ impl Answers {
     }
 
     /// The tree.
-    pub fn into_catalog(self) -> Catalog {
+    pub fn into_catalog(self, ask: &CatalogAsk) -> Catalog {
         let mut places: HashMap<Oid, usize> = HashMap::new();
         let mut schemas = Vec::with_capacity(self.schemas.len());
-        for (oid, schema) in self.schemas {
+        for Space { oid, schema, .. } in self.schemas {
             places.insert(oid, schemas.len());
             schemas.push(schema);
         }
@@ -217,7 +241,9 @@ impl Answers {
                 schema.routines.push(routine);
             }
         }
-        Catalog { database: self.database, search_path: self.search_path, schemas }
+        let mut catalog = Catalog { database: self.database, search_path: self.search_path, schemas };
+        catalog::keep_known(ask, &mut catalog);
+        catalog
     }
 }
 

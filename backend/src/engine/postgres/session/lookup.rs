@@ -39,7 +39,7 @@ const ORIGINS: &str = "SELECT a.t, a.n, s.nspname, c.relname, f.attname \
 
 impl PostgresSession {
     /// Asks one part of the catalog.
-    pub(super) async fn ask_catalog(&mut self, part: Part<'_>, answers: &mut catalog::Answers) -> Result<(), EngineError> {
+    pub(super) async fn ask_catalog(&mut self, part: &Part, answers: &mut catalog::Answers) -> Result<(), EngineError> {
         // First of all: what is asked for from here on is about this.
         self.canceller.forget();
         self.expect_idle().await?;

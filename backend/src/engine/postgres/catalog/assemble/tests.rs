@@ -1,4 +1,5 @@
 use super::*;
+use shared::wire::catalog::KnownSchemas;
 
 fn row(values: &[&str]) -> TextRow {
     values.iter().map(|value| (*value != "-").then(|| (*value).to_owned())).collect()
@@ -9,7 +10,7 @@ fn rows_become_a_tree() {
     let mut answers = Answers::default();
     answers.take(DATABASE, row(&["shop"]));
     answers.take(SEARCH_PATH, row(&["public"]));
-    answers.take(SCHEMAS, row(&["1", "public", "f"]));
+    answers.take(SCHEMAS, row(&["1", "public", "f", "f", "t"]));
     answers.take(VERSIONS, row(&["1", "17", "1234"]));
     answers.take(VERSIONS, row(&["2", "1", "1"]));
     answers.take(RELATIONS, row(&["10", "1", "a", "r", "3", "words"]));
@@ -22,7 +23,8 @@ fn rows_become_a_tree() {
     answers.take(TRIGGERS, row(&["10", "watch"]));
     answers.take(ROUTINES, row(&["1", "f", "a int", "-"]));
     assert_eq!(answers.origins()[&(10, 3)], "public.a.parent");
-    let catalog = answers.into_catalog();
+    answers.settle(&CatalogAsk::First);
+    let catalog = answers.into_catalog(&CatalogAsk::First);
     let [a, b] = catalog.schemas[0].relations.as_slice() else { panic!("{catalog:?}") };
     assert_eq!((a.estimated_rows, a.columns[0].primary_key, b.kind), (Some(3), 1, RelationKind::View));
     assert_eq!((a.foreign_keys[0].columns[0].as_str(), a.foreign_keys[0].ref_columns[0].as_str()), ("parent", "id"));
@@ -37,7 +39,8 @@ fn a_schema_that_may_not_be_used_says_so_and_is_of_another_version() {
         let mut answers = Answers::default();
         answers.take(SCHEMAS, row(&["1", "closed", "f", denied]));
         answers.take(VERSIONS, row(&["1", "5", "7"]));
-        answers.into_catalog().schemas.remove(0)
+        answers.settle(&CatalogAsk::Of(Vec::new()));
+        answers.into_catalog(&CatalogAsk::First).schemas.remove(0)
     };
     let (open, closed) = (schema("f"), schema("t"));
     assert_eq!((open.denied, closed.denied), (false, true));
@@ -55,7 +58,7 @@ fn rows_about_what_is_not_there_are_left_out() {
     answers.take(SCHEMAS, row(&["not a number"]));
     answers.take(ROUTINES, row(&[]));
     answers.take(99, row(&["1"]));
-    assert_eq!(answers.into_catalog(), Catalog::default());
+    assert_eq!(answers.into_catalog(&CatalogAsk::First), Catalog::default());
 }
 
 #[test]
@@ -65,16 +68,25 @@ fn schemas_of_a_known_version_are_not_asked_for_again() {
         for (oid, name, sum) in [("1", "a", "7"), ("2", "b", "8"), ("3", "c", "9")] {
             answers.take(SCHEMAS, row(&[oid, name, "f"]));
             answers.take(VERSIONS, row(&[oid, "5", sum]));
+            answers.take(NAME_VERSIONS, row(&[oid, "3", sum]));
         }
         answers
     };
-    let known = |versions: &[(&str, &str)]| KnownSchemas {
-        known: versions.iter().map(|(name, version)| ((*name).to_owned(), (*version).to_owned())).collect(),
+    let wanted = |versions: &[(&str, &str)]| {
+        let known = versions.iter().map(|(name, version)| ((*name).to_owned(), (*version).to_owned())).collect();
+        let ask = CatalogAsk::Since(KnownSchemas { known });
+        let mut answers = answers();
+        answers.settle(&ask);
+        let wanted = answers.wanted();
+        let told: Vec<_> =
+            answers.into_catalog(&ask).schemas.into_iter().map(|schema| (schema.version, schema.unchanged, schema.partial)).collect();
+        (wanted, told)
     };
-    assert_eq!(answers().wanted(&known(&[])).as_deref(), Some("{1,2,3}"));
-    let mut changed = answers();
-    assert_eq!(changed.wanted(&known(&[("a", "5.7"), ("b", "5.7"), ("d", "5.9")])).as_deref(), Some("{2,3}"));
-    let unchanged: Vec<bool> = changed.into_catalog().schemas.iter().map(|schema| schema.unchanged).collect();
-    assert_eq!(unchanged, [true, false, false]);
-    assert_eq!(answers().wanted(&known(&[("a", "5.7"), ("b", "5.8"), ("c", "5.9")])), None);
+    let both = |names: &str, whole: &str| Some((names.to_owned(), whole.to_owned()));
+    assert_eq!(wanted(&[]).0, both("{1,2,3}", "{}"), "what is large is told by its names");
+    let (changed, told) = wanted(&[("a", "3.7~"), ("b", "5.7"), ("c", "3.7~"), ("d", "5.9")]);
+    assert_eq!(changed, both("{2,3}", "{2}"));
+    let expected = [("3.7~", true, true), ("5.8", false, false), ("3.9~", false, true)];
+    assert_eq!(told, expected.map(|(version, unchanged, partial)| (version.to_owned(), unchanged, partial)));
+    assert_eq!(wanted(&[("a", "5.7"), ("b", "5.8"), ("c", "3.9~")]).0, None);
 }
