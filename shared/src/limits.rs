@@ -14,6 +14,9 @@ pub const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
 pub const CELL_BYTES_IN_PAGE: usize = 64 * 1024;
 /// Bytes of one whole cell on demand.
 pub const CELL_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Runs of offsets that a column of instants in a page has at most: the list is looked through for each cell that is painted. 64 are 32
+/// years of summer times; a page of more has the texts.
+pub const OFFSET_RUNS_MAX: usize = 64;
 /// Columns of a result.
 pub const COLUMNS_MAX: usize = 4_096;
 /// Bytes of a request body.

@@ -5,6 +5,7 @@
 
 mod calendar;
 mod decimal;
+mod uuid;
 
 pub use calendar::{DAY_MICROS, clock, day, micros, two};
 
@@ -217,8 +218,7 @@ impl<'a> Values<'a> {
         })
     }
 
-    /// Which of them are NULL.
-    pub fn nulls(&self) -> Option<NullBuffer> {
+    fn nulls(&self) -> Option<NullBuffer> {
         let mut nulls = NullBufferBuilder::new(self.places.len());
         for place in self.places {
             nulls.append(!place.is_null());

@@ -63,6 +63,7 @@ async fn a_page_has_the_tightest_form_of_what_the_client_prints() {
         ("TIME(6)", "'00:00:00.000001', '23:59:59.5'", time),
         ("TIME(6)", "'00:00:00.000001', '-00:00:00.000001'", DataType::Utf8),
         ("TIME(1)", "'24:00:00.5'", DataType::Utf8),
+        ("UUID", "'550e8400-e29b-41d4-a716-446655440000', NULL, '00000000-0000-0000-0000-00000000000F'", DataType::FixedSizeBinary(16)),
         ("DECIMAL(38,10)", "1.5, NULL", DataType::Decimal128(38, 10)),
         ("DECIMAL(39,0)", "999999999999999999999999999999999999999, -1", DataType::Decimal256(39, 0)),
         ("DECIMAL(65,30)", "12345678901234567890123456789012345.123456789012345678901234567890, -0.5, NULL", DataType::Decimal256(65, 30)),
@@ -151,6 +152,7 @@ async fn columns_tell_their_types_and_where_they_come_from() {
     assert_eq!(told.join(", "), expected);
     assert_eq!(schema.field(3).metadata()[ORIGIN_KEY], "shop.types_told.d");
     assert_eq!(schema.field(10).metadata()["ARROW:extension:name"], "arrow.json");
+    assert_eq!(schema.field(16).metadata()["ARROW:extension:name"], "arrow.uuid");
     assert!(!schema.field(24).metadata().contains_key(ORIGIN_KEY));
     assert_eq!((schema.field(25).name().as_str(), schema.field(26).name().as_str()), ("", "a"), "empty and repeated names stay");
     assert_eq!(schema.field(25).metadata()[ORIGIN_KEY], "shop.types_told.a");

@@ -216,6 +216,7 @@ fn tightest() -> Vec<(&'static str, &'static str, DataType)> {
         ("numeric(100,2)", "1.5, 1e40", DataType::Decimal256(76, 2)),
         ("interval", "0, 1 year 2 mons 3 days 04:05:06.789, -1 year 3 days, 1 day -00:00:01, -14 mons, 2562047 hours", interval.clone()),
         ("interval day to minute", "1 day 02:03:04.5", interval),
+        ("xid", "0, 4294967295", DataType::UInt32),
         ("interval", "1 day, 2562048 hours", DataType::Utf8),
     ]
 }

@@ -4,12 +4,10 @@
 //! `first` on (microseconds since 1970-01-01 00:00 UTC) the clock is `ahead` seconds ahead, until the next run begins. A clock that shows
 //! UTC throughout needs no list.
 
+use crate::limits::OFFSET_RUNS_MAX;
 use crate::page::OFFSETS_KEY;
 use arrow_schema::Field;
 use std::fmt::Write as _;
-
-/// A list is looked through for each cell that is painted; and 64 is 32 years of summer time.
-const RUNS_MAX: usize = 64;
 
 /// The runs of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +26,7 @@ impl Offsets {
         let mut before = None;
         for (micros, ahead) in instants {
             let changed = runs.last().is_none_or(|(_, last)| *last != ahead);
-            if changed && (before == Some(micros) || runs.len() == RUNS_MAX) {
+            if changed && (before == Some(micros) || runs.len() == OFFSET_RUNS_MAX) {
                 return None;
             }
             if changed {

@@ -52,6 +52,7 @@ fn decode(values: Values<'_>, kind: Kind) -> Result<ArrayRef, WireError> {
         Kind::Date => values.primitives::<at::Date32Type>(values::date),
         Kind::Time(digits) => values.primitives::<at::Time64MicrosecondType>(|text| values::time(text, digits)),
         Kind::DateTime(digits) => values.primitives::<at::TimestampMicrosecondType>(|text| values::date_time(text, digits)),
+        Kind::Uuid => values.uuids(),
         Kind::Bits => return Ok(bits(values)),
         Kind::Bytes => return Ok(Arc::new(values.bytes()?)),
         Kind::Text => None,

@@ -7,7 +7,7 @@
 use super::connect::Agreed;
 use super::wire::{Reader, WireError};
 use arrow_schema::{DECIMAL128_MAX_PRECISION, DECIMAL256_MAX_PRECISION, DataType, Field, Schema, SchemaRef, TimeUnit};
-use shared::page::{ENGINE_KEY, EXTENSION_KEY, ORIGIN_KEY, TYPE_KEY};
+use shared::page::{ENGINE_KEY, EXTENSION_KEY, ORIGIN_KEY, TYPE_KEY, UUID_EXTENSION};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -79,6 +79,8 @@ pub enum Kind {
     Time(u8),
     /// A date and time without a zone, with so many digits behind the seconds.
     DateTime(u8),
+    /// MariaDB's `UUID`: 16 bytes.
+    Uuid,
     /// `BIT`, shown by its digits.
     Bits,
     /// Bytes.
@@ -106,6 +108,7 @@ impl Kind {
             Self::Date => DataType::Date32,
             Self::Time(_) => DataType::Time64(TimeUnit::Microsecond),
             Self::DateTime(_) => DataType::Timestamp(TimeUnit::Microsecond, None),
+            Self::Uuid => DataType::FixedSizeBinary(16),
             Self::Bytes => DataType::Binary,
             Self::Bits | Self::Text => DataType::Utf8,
         }
@@ -198,6 +201,7 @@ impl Column {
             number::DATE | number::NEWDATE => Kind::Date,
             number::TIME if self.decimals <= FRACTION_MAX => Kind::Time(self.decimals),
             number::TIMESTAMP | number::DATETIME if self.decimals <= FRACTION_MAX => Kind::DateTime(self.decimals),
+            _ if self.extended_name.as_deref() == Some("uuid") => Kind::Uuid,
             number::BIT => Kind::Bits,
             number::GEOMETRY | number::VECTOR => Kind::Bytes,
             number::VARCHAR | number::TINY_BLOB..=number::STRING if self.is_bytes() => Kind::Bytes,
@@ -292,8 +296,12 @@ impl Column {
         if let Some(origin) = &self.origin {
             metadata.insert(ORIGIN_KEY.to_owned(), origin.clone());
         }
-        if self.is_json() {
-            metadata.insert(EXTENSION_KEY.to_owned(), "arrow.json".to_owned());
+        let extension = match self.kind() {
+            Kind::Uuid => Some(UUID_EXTENSION),
+            _ => self.is_json().then_some("arrow.json"),
+        };
+        if let Some(extension) = extension {
+            metadata.insert(EXTENSION_KEY.to_owned(), extension.to_owned());
         }
         Field::new(&self.name, self.kind().data_type(), true).with_metadata(metadata)
     }

@@ -11,8 +11,7 @@ use super::wire::{Reader, WireError, readable};
 use crate::engine::rows::{Decoded, Rows, Slots, Values};
 use arrow_array::builder::{BinaryBuilder, BooleanBuilder};
 use arrow_array::types as at;
-use arrow_array::{ArrayRef, FixedSizeBinaryArray, RecordBatch, StringArray};
-use arrow_buffer::Buffer;
+use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use shared::format::Offsets;
 use shared::page::OFFSETS_KEY;
 use std::sync::Arc;
@@ -77,7 +76,7 @@ fn plain(values: Values<'_>, kind: Kind, reading: Reading) -> Option<ArrayRef> {
         Kind::Time if reading.iso_dates => values.primitives::<at::Time64MicrosecondType>(values::time),
         Kind::Timestamp if reading.iso_dates => values.primitives::<at::TimestampMicrosecondType>(values::timestamp),
         Kind::Interval if reading.postgres_intervals => values.primitives::<at::IntervalMonthDayNanoType>(values::interval),
-        Kind::Uuid => uuids(values),
+        Kind::Uuid => values.uuids(),
         Kind::Bytes => bytes(values),
         _ => None,
     }
@@ -93,14 +92,6 @@ fn instants(values: Values<'_>) -> Option<Decoded> {
     })?;
     let offsets = Offsets::of(offsets)?;
     Some(Decoded { array: Arc::new(array.with_timezone("UTC")), noted: offsets.metadata().map(|text| (OFFSETS_KEY, text)) })
-}
-
-fn uuids(values: Values<'_>) -> Option<ArrayRef> {
-    let mut out = Vec::with_capacity(values.len() * 16);
-    for value in values.iter() {
-        out.extend_from_slice(&value.map_or(Some([0; 16]), values::uuid)?);
-    }
-    Some(Arc::new(FixedSizeBinaryArray::try_new(16, Buffer::from_vec(out), values.nulls()).ok()?))
 }
 
 fn booleans(values: Values<'_>) -> Option<ArrayRef> {

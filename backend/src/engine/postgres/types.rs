@@ -24,7 +24,7 @@ pub enum Kind {
     Int32,
     /// 64 bits.
     Int64,
-    /// An object's number.
+    /// The number of an object, of a transaction or of a command: 32 bits without a sign.
     Oid,
     /// `float4`.
     Float32,
@@ -66,7 +66,7 @@ impl Kind {
             20 => Self::Int64,
             21 => Self::Int16,
             23 => Self::Int32,
-            26 => Self::Oid,
+            26 | 28 | 29 => Self::Oid,
             700 => Self::Float32,
             701 => Self::Float64,
             1082 => Self::Date,

@@ -4,11 +4,9 @@
 
 mod interval;
 mod moment;
-mod uuid;
 
 pub use interval::interval;
 pub use moment::{date, instant, time, timestamp};
-pub use uuid::uuid;
 
 /// Any integer, as PostgreSQL writes it: digits, a minus, nothing else.
 pub fn integer<T: TryFrom<i64>>(text: &[u8]) -> Option<T> {
