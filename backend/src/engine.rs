@@ -105,7 +105,8 @@ pub struct Bound {
 #[derive(Clone, Debug)]
 pub struct Started {
     /// The result's columns with `sheaf.type` and `sheaf.origin` in their field metadata; `None` for a statement without rows.
-    /// Physical types are those of a page that fits them; a later batch may differ where a value did not fit.
+    /// Physical types are those of a page that fits them; a batch may differ where a value did not fit, and in the scale of numbers that
+    /// have none of their own.
     pub schema: Option<SchemaRef>,
 }
 

@@ -2,7 +2,7 @@
 
 use super::engines::{PAGE, Row, Subject, assert_usable, bound, done, pages, read, row, rows};
 use arrow_array::RecordBatch;
-use arrow_schema::Metadata;
+use arrow_schema::{Metadata, Schema};
 use backend::engine::{Bound, Session};
 use shared::page::TYPE_KEY;
 
@@ -14,8 +14,8 @@ fn expected(count: usize) -> Vec<Row> {
 }
 
 /// What each column of a page is called and said to be.
-fn told(batch: &RecordBatch) -> Vec<(String, Metadata)> {
-    batch.schema_ref().fields().iter().map(|field| (field.name().clone(), field.metadata().clone())).collect()
+fn told(schema: &Schema) -> Vec<(String, Metadata)> {
+    schema.fields().iter().map(|field| (field.name().clone(), field.metadata().clone())).collect()
 }
 
 pub async fn pages_add_up_to_the_whole_in_order(subject: &Subject) {
@@ -83,10 +83,16 @@ pub async fn metadata_is_the_same_in_every_page(subject: &Subject) {
         }
     }
     session.finish().await.unwrap();
-    assert_eq!((pages.len(), started.schema.unwrap()), (5, pages[0].schema()));
+    let schema = started.schema.unwrap();
+    assert_eq!(pages.len(), 5);
+    // How many digits a number has behind its point, only its values tell.
+    let settled = |schema: &Schema| {
+        schema.fields().iter().map(|field| field.data_type().clone()).filter(|kind| !kind.is_decimal()).collect::<Vec<_>>()
+    };
+    assert_eq!(settled(&schema), settled(pages[0].schema_ref()));
     for page in &pages {
-        assert_eq!(told(page), told(&pages[0]));
-        assert!(told(page).iter().all(|(_, metadata)| metadata.contains_key(TYPE_KEY)));
+        assert_eq!(told(page.schema_ref()), told(&schema));
+        assert!(told(&schema).iter().all(|(_, metadata)| metadata.contains_key(TYPE_KEY)));
     }
     let late: Row = pages.iter().flat_map(rows).map(|row| row[2].clone()).collect();
     assert_eq!((&late[19], late[20].as_deref()), (&None, Some("row 21")));
@@ -98,8 +104,9 @@ pub async fn an_empty_result_has_its_columns(subject: &Subject) {
         let (empty, _) = pages(session.as_mut(), sql, PAGE).await.unwrap();
         assert_eq!((empty.len(), empty[0].batch.num_rows(), empty[0].more), (1, 0, false));
         let (full, _) = pages(session.as_mut(), "SELECT i, label FROM numbered", PAGE).await.unwrap();
-        let types =
-            |batch: &RecordBatch| told(batch).into_iter().map(|(name, told)| (name, told.get(TYPE_KEY).cloned())).collect::<Vec<_>>();
+        let types = |batch: &RecordBatch| {
+            told(batch.schema_ref()).into_iter().map(|(name, told)| (name, told.get(TYPE_KEY).cloned())).collect::<Vec<_>>()
+        };
         assert_eq!(types(&empty[0].batch), types(&full[0].batch));
     }
 }
