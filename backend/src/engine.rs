@@ -172,6 +172,11 @@ pub trait Session: Send {
     }
     /// Ends the statement: afterwards the database's side holds no portal, cursor or lock of it beyond an open transaction of the user's.
     async fn finish(&mut self) -> Result<Finished, EngineError>;
+    /// The same for a session that is nobody's: where reading the rest would move more than closing costs, the statement is stopped, nothing
+    /// more is read and the answer is true; the session must be dropped then. Else nothing was done, and `finish` ends the statement.
+    async fn drop_rest(&mut self) -> Result<bool, EngineError> {
+        Ok(false)
+    }
     /// Asks the server for nothing but an answer, when no statement is under way.
     async fn check(&mut self) -> Result<(), EngineError> {
         Ok(())

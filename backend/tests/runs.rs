@@ -98,6 +98,13 @@ fn request(sql: &str, params: serde_json::Value, console: Option<&str>) -> Start
     }
 }
 
+/// Bytes that a socket takes in ahead of its reader, where so many were asked for: by the system's own word.
+pub fn receive_window(asked: u32) -> u64 {
+    let socket = tokio::net::TcpSocket::new_v4().unwrap();
+    socket.set_recv_buffer_size(asked).unwrap();
+    u64::from(socket.recv_buffer_size().unwrap())
+}
+
 pub fn read(page: &StoredPage) -> RecordBatch {
     shared::page::decode(page.bytes.to_vec()).unwrap()
 }

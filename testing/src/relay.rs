@@ -23,7 +23,7 @@ pub struct Relay {
 /// How much a relay holds on its own.
 #[derive(Clone, Copy, Debug)]
 struct Holds {
-    /// Pieces of 16 KiB under way.
+    /// Pieces of 16 KiB under way; of a segment where it is narrow.
     pieces: usize,
     /// Its sockets are those of a network card, not of the loopback: small segments, small buffers.
     narrow: bool,
@@ -31,6 +31,9 @@ struct Holds {
 
 /// Bytes of a segment on an Ethernet.
 const SEGMENT_BYTES: u32 = 1_448;
+/// What a narrow relay has counted and its client has not received, at most: the pieces under way, and what the system keeps of its
+/// sockets' few segments, twice as much as it was asked for.
+pub const NARROW_BYTES: u64 = 3 * SEGMENT_BYTES as u64 + 2 * 2 * 4 * SEGMENT_BYTES as u64;
 
 /// What passed.
 #[derive(Default)]
@@ -88,6 +91,27 @@ impl Relay {
     pub fn cut(&self) {
         let _ = self.cut.send(true);
     }
+}
+
+/// Bytes that the system has taken over from the server at a port of 127.0.0.1 and that nobody has confirmed, once they are no longer more: what
+/// a server has sent ahead of a reader who waits.
+pub async fn sent_ahead(server_port: u16) -> u64 {
+    let (mut last, mut same) = (0, 0);
+    while same < 100 {
+        tokio::task::yield_now().await;
+        let now = unconfirmed(server_port);
+        same = if now == last { same + 1 } else { 0 };
+        last = now;
+    }
+    last
+}
+
+/// Of all its connections, as the system lists them: `sl local remote state tx:rx …`, numbers in hexadecimal.
+fn unconfirmed(port: u16) -> u64 {
+    let list = std::fs::read_to_string("/proc/net/tcp").unwrap();
+    let of_port = list.lines().skip(1).map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let queued = of_port.filter(|fields| fields[1].ends_with(&format!(":{port:04X}"))).map(|fields| fields[4].split(':').next().unwrap());
+    queued.map(|bytes| u64::from_str_radix(bytes, 16).unwrap()).sum()
 }
 
 async fn to_server(port: u16, holds: Holds) -> TcpStream {
@@ -163,7 +187,7 @@ async fn pump(
         }
         let _ = to.shutdown().await;
     });
-    let mut buffer = vec![0; 16 * 1024];
+    let mut buffer = vec![0; if holds.narrow { SEGMENT_BYTES as usize } else { 16 * 1024 }];
     loop {
         let read = tokio::select! {
             read = from.read(&mut buffer) => read.unwrap_or(0),

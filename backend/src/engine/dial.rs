@@ -215,7 +215,7 @@ async fn open_tcp(host: &str, port: u16, mode: Mode, window: u32) -> Result<TcpS
 }
 
 /// What a server may send ahead of the reader, before the system doubles it: a usual page fits, and so takes one round trip.
-const RECEIVE_WINDOW_BYTES: u32 = 128 * 1024;
+pub const RECEIVE_WINDOW_BYTES: u32 = 128 * 1024;
 
 /// A server that confirms nothing of what was sent is gone after so long.
 #[cfg(target_os = "linux")]

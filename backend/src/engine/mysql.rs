@@ -16,6 +16,8 @@ mod session;
 mod types;
 mod wire;
 
+pub use connect::WINDOW_BYTES;
+
 use super::{Engine, EngineError, Session, Target};
 use async_trait::async_trait;
 use shared::wire::connection::EngineKind;

@@ -316,6 +316,13 @@ impl Reading {
 
     /// Ends a statement whose rest is not wanted.
     pub(super) async fn give_up(&mut self, ending: Ending) -> Outcome {
+        if self.seat.is_nobodys() {
+            let call = self.seat.lease.session.drop_rest();
+            let Driven { result, fit } = drive(call, &self.reach, &self.run, &self.config, Patience::GivingUp).await;
+            if !fit || !matches!(result, Some(Ok(false))) {
+                return Outcome { ending, health: Health::Broken, in_transaction: false };
+            }
+        }
         match self.end_statement(Patience::GivingUp).await {
             Ok(outcome) => Outcome { ending: with_effect(ending, self.run.standing().rows_affected), ..outcome },
             Err(Unended { error, fit }) => {

@@ -123,6 +123,11 @@ impl Seat {
         self.opens || self.desk.as_ref().is_some_and(|desk| desk.in_transaction)
     }
 
+    /// No console's: nothing is kept in it.
+    pub fn is_nobodys(&self) -> bool {
+        self.desk.is_none()
+    }
+
     /// The statement has given something: a transaction that was opened for it is the console's own from now on.
     pub fn keep_transaction(&mut self) {
         self.opens = false;

@@ -1,7 +1,8 @@
 //! MySQL and MariaDB: scripts as their client runs them, values that are bound, a transaction of the console's own.
 
-use super::{House, cell, house, read};
+use super::{House, cell, house, read, receive_window};
 use backend::engine::Target;
+use backend::engine::mysql::WINDOW_BYTES;
 use backend::runs::Begun;
 use serde_json::json;
 use shared::problem::{ErrorCode, Problem};
@@ -10,6 +11,7 @@ use shared::wire::connection::{ConnectionFields, EngineKind};
 use shared::wire::run::RunState;
 use shared::wire::secrets::Secrets;
 use testing::mariadb::mariadb;
+use testing::relay::{NARROW_BYTES, Relay, sent_ahead};
 
 fn at(port: u16) -> House {
     let mut fields = ConnectionFields::new("test", EngineKind::Mysql);
@@ -30,6 +32,67 @@ async fn script(house: &House, text: &str) -> String {
         }
     }
     last
+}
+
+/// Whether the server has a session of that number; a closed link is noticed there a moment later.
+async fn has_session(id: &str) -> bool {
+    let sql = format!("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = {id}");
+    tokio::task::spawn_blocking(move || mariadb().sql(&sql)).await.unwrap().trim() != "0"
+}
+
+/// A parked result lies in its own stream. Our system takes in a window of it, the server's as much as it likes (4 MiB unless it is told
+/// otherwise): that part never passes where the session is nobody's, since it is closed.
+#[tokio::test]
+async fn an_abandoned_result_of_no_console_moves_a_page_and_a_window() {
+    let relay = Relay::narrow(mariadb().port).await;
+    let house = at(relay.port);
+    let rows = "WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 900) \
+                SELECT CONNECTION_ID(), REPEAT('x', 250) FROM n a JOIN n b";
+    let begun = house.run(rows, None).await.unwrap();
+    assert_eq!(begun.status.state, RunState::Paused);
+    let id = cell(&begun.page0.unwrap(), 0, 0);
+    let page = relay.passed().to_client;
+    assert!(page <= 420_000, "{page}");
+    house.runs.close(&house.grant, &begun.status.id).await.unwrap();
+    assert_eq!(house.runs.census().sessions, 0);
+    while has_session(&id).await {}
+    let rest = relay.passed().to_client;
+    let window = receive_window(WINDOW_BYTES);
+    println!("page {page}, abandoned {rest}, window {window}");
+    assert!(rest <= window + NARROW_BYTES, "{rest}, {window}");
+
+    // The end of this one has come with its page: the session is kept. So is a console's in any case.
+    let few = house.run(&format!("{rows} LIMIT 1005"), None).await.unwrap();
+    sent_ahead(mariadb().port).await;
+    house.runs.close(&house.grant, &few.status.id).await.unwrap();
+    assert_eq!(house.runs.census().sessions, 1);
+    house.run("CREATE TEMPORARY TABLE kept AS SELECT 42 AS answer", Some("k")).await.unwrap();
+    house.run(rows, Some("k")).await.unwrap();
+    let next = house.run("SELECT answer FROM kept", Some("k")).await.unwrap();
+    assert_eq!(cell(&next.page0.unwrap(), 0, 0), "42");
+}
+
+/// A procedure with a loop: as many results as are given, and its effect whole.
+#[tokio::test]
+async fn a_call_of_a_thousand_results_gives_two_hundred_and_does_all_it_does() {
+    let house = at(mariadb().port);
+    let text = "DELIMITER ;;\nCREATE OR REPLACE PROCEDURE many() BEGIN DECLARE n INT DEFAULT 0; CREATE OR REPLACE TEMPORARY TABLE told (i INT); \
+                WHILE n < 1000 DO SET n = n + 1; INSERT INTO told VALUES (n); SELECT n; END WHILE; END;;\nDELIMITER ;";
+    script(&house, text).await;
+    let mut last = house.run("CALL many()", Some("k")).await.unwrap();
+    let mut results = 1;
+    let problem = loop {
+        assert_eq!(cell(&last.page0.clone().unwrap(), 0, 0), results.to_string());
+        match house.runs.next(&house.grant, &last.status.id).await {
+            Ok(next) => (last, results) = (next, results + 1),
+            Err(problem) => break problem,
+        }
+    };
+    assert_eq!((results, problem.code), (200, ErrorCode::Partial));
+    assert!(problem.message.starts_with("The statement has more than 200 results"), "{}", problem.message);
+    let told = house.run("SELECT COUNT(*) FROM told", Some("k")).await.unwrap();
+    assert_eq!(cell(&told.page0.unwrap(), 0, 0), "1000");
+    mariadb().sql("DROP PROCEDURE shop.many");
 }
 
 #[tokio::test]

@@ -1,15 +1,16 @@
 //! PostgreSQL: what passes on the link, what the server still holds, and links that break.
 
-use super::{House, cell, house, read};
+use super::{House, cell, house, read, receive_window};
 use backend::engine::Target;
 use backend::engine::catalog::CatalogAsk;
+use backend::engine::dial::RECEIVE_WINDOW_BYTES;
 use shared::ids::ConnectionId;
 use shared::problem::ErrorCode;
 use shared::wire::connection::{ConnectionFields, EngineKind};
 use shared::wire::run::{Notice, RunState, TransactionState};
 use std::time::Duration;
 use testing::postgres::{Cluster, clusters};
-use testing::relay::Relay;
+use testing::relay::{NARROW_BYTES, Relay, sent_ahead};
 
 const WIDE: &str = "select n, repeat('x', 100) from generate_series(1, 2000000) n";
 
@@ -46,6 +47,7 @@ async fn the_life_of_results_on_a_real_server() {
     // One after the other: each looks at all that the server has.
     for cluster in clusters() {
         pages_move_their_own_rows_and_closing_frees_the_session(cluster).await;
+        an_abandoned_stream_moves_a_page_and_a_window(cluster).await;
         a_cancelled_console_keeps_its_session(cluster).await;
         a_cancelled_read_tells_the_servers_words(cluster).await;
         a_change_refused_at_its_end_is_told_whoever_gave_it_up(cluster).await;
@@ -77,6 +79,36 @@ async fn pages_move_their_own_rows_and_closing_frees_the_session(cluster: &'stat
     until_server_side(cluster, |(_, busy)| busy == 0).await;
     house.runs.shut_down().await;
     until_server_side(cluster, |(all, _)| all == 0).await;
+}
+
+/// A plan that may be parallel is streamed: what nobody reads lies in the window, and a session of no console is closed for the rest.
+async fn an_abandoned_stream_moves_a_page_and_a_window(cluster: &'static Cluster) {
+    let relay = Relay::narrow(cluster.port).await;
+    let house = at(relay.port);
+    let streamed = "select n, repeat('x', 250) from generate_series(1, 2000000) n where n > 0";
+    for (sql, closes) in [(streamed.to_owned(), true), (streamed.replace("2000000", "1010"), false)] {
+        let begun = house.run(&sql, None).await.unwrap();
+        assert_eq!(begun.status.state, RunState::Paused);
+        let page = relay.passed().to_client;
+        assert!(page <= 290_000, "{page}");
+        if !closes {
+            // The end of this one has come with its page: the session is kept.
+            sent_ahead(cluster.port).await;
+        }
+        house.runs.close(&house.grant, &begun.status.id).await.unwrap();
+        assert_eq!(house.runs.census().sessions, usize::from(!closes), "{sql}");
+        until_server_side(cluster, |left| left == (usize::from(!closes), 0)).await;
+        let rest = relay.passed().to_client;
+        let window = receive_window(RECEIVE_WINDOW_BYTES);
+        println!("page {page}, abandoned {rest}, window {window}");
+        assert!(rest <= window + NARROW_BYTES, "{rest}, {window}");
+    }
+    // A console's session is kept, with all that is in it.
+    house.run("create temp table kept as select 42 as answer", Some("k")).await.unwrap();
+    house.run(streamed, Some("k")).await.unwrap();
+    let next = house.run("select answer from kept", Some("k")).await.unwrap();
+    assert_eq!(cell(&next.page0.unwrap(), 0, 0), "42");
+    house.runs.shut_down().await;
 }
 
 async fn a_cancelled_console_keeps_its_session(cluster: &'static Cluster) {

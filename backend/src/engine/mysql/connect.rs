@@ -19,7 +19,7 @@ use std::time::Duration;
 
 const PORT: u16 = 3306;
 /// What the kernel may take in ahead of what is read: a parked result moves no more than this beyond its pages.
-const WINDOW_BYTES: u32 = 32 * 1024;
+pub const WINDOW_BYTES: u32 = 32 * 1024;
 
 /// How to reach a server, for a session as for its cancel requests.
 #[derive(Clone)]

@@ -275,6 +275,10 @@ impl Session for MysqlSession {
         Ok(Finished { rows_affected: told.then_some(done.affected), in_transaction: self.in_transaction })
     }
 
+    async fn drop_rest(&mut self) -> Result<bool, EngineError> {
+        self.stop_and_leave().await
+    }
+
     async fn check(&mut self) -> Result<(), EngineError> {
         self.expect_idle().await?;
         self.ask_for_state().await

@@ -8,6 +8,7 @@
 
 mod effects;
 mod flow;
+mod give_up;
 mod lookup;
 mod messages;
 mod reading;
@@ -294,17 +295,6 @@ impl PostgresSession {
         }
     }
 
-    /// Stops a server that sends more than is wanted. In a transaction of the user's that would end it: there the rest is read.
-    async fn stop_sending(&mut self) -> bool {
-        let sends = self.statement.as_ref().is_some_and(|statement| statement.reach != Reach::Page && statement.portal == Portal::Running);
-        let stops = sends && !self.in_transaction();
-        if stops {
-            // The request's link is closed before the next message leaves, so it can hit nothing else.
-            let _ = self.canceller.cancel().await;
-        }
-        stops
-    }
-
     fn suspended(&mut self) {
         if let Some(statement) = &mut self.statement {
             statement.portal = Portal::Suspended;
@@ -411,6 +401,10 @@ impl Session for PostgresSession {
                 in_transaction: self.in_transaction(),
             }),
         }
+    }
+
+    async fn drop_rest(&mut self) -> Result<bool, EngineError> {
+        Ok(self.stop_and_leave().await)
     }
 
     async fn check(&mut self) -> Result<(), EngineError> {

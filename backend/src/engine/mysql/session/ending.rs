@@ -18,6 +18,8 @@ const COM_PING: u8 = 14;
 const REST_ROWS_MAX: usize = 1_000_000;
 /// Rows that are read rather than a KILL sent for them, if they are here already.
 const HERE_ROWS_MAX: usize = 1_000;
+/// Bytes of rows that are read before a session is closed for the rest.
+const HERE_BYTES: usize = 16 * 1024;
 
 impl MysqlSession {
     /// Passes an answer on; after trouble the session is idle or lost, and the error says which.
@@ -131,6 +133,33 @@ impl MysqlSession {
             }
         }
         Err(self.lose(&WireError::Protocol("a statement does not stop".to_owned())))
+    }
+
+    /// Stops a statement that only reads, and reads nothing more; false where it has ended or is to be ended with all it gives.
+    pub(super) async fn stop_and_leave(&mut self) -> Result<bool, EngineError> {
+        let reads = |statement: &Statement| statement.done.is_none() && permit::only_reads(&statement.sql);
+        if !self.statement.as_ref().is_some_and(reads) {
+            return Ok(false);
+        }
+        // A result whose end has come already is not worth a session.
+        while self.statement.as_ref().is_some_and(|statement| statement.rows.byte_len() < HERE_BYTES) {
+            let Some(step) = self.step().now_or_never() else { break };
+            match self.stopped(step)? {
+                None => {}
+                Some(Some(done)) => {
+                    if let Some(statement) = &mut self.statement {
+                        statement.done = Some(done);
+                    }
+                    return Ok(false);
+                }
+                Some(None) => break,
+            }
+        }
+        // The server notices the closed link only when it sends; and it is closed whether or not it heard this.
+        let _ = self.canceller.kill().await;
+        self.broken = true;
+        self.statement = None;
+        Ok(true)
     }
 
     /// `None` for a row; else whether it ended by itself.

@@ -118,7 +118,7 @@ impl PostgresSession {
     }
 
     /// One message of the server.
-    async fn next_event(&mut self) -> Result<Event, WireError> {
+    pub(super) async fn next_event(&mut self) -> Result<Event, WireError> {
         let Message { tag, body } = self.wire.next().await?;
         Ok(match tag {
             b'D' => {
