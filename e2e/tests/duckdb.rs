@@ -22,9 +22,18 @@ impl Api {
     }
 
     async fn start_with(options: &[&str]) -> Self {
+        Self::start_on(&["one.csv", "two.csv"].map(|name| (name, b"a\n1\n2\n".as_slice())), options).await
+    }
+
+    /// With these files by their names.
+    async fn start_on(files: &[(&str, &[u8])], options: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let paths = ["one.csv", "two.csv"].map(|name| folder.path().join(name).to_str().unwrap().to_owned());
-        paths.iter().for_each(|path| write(path, "a\n1\n2\n").unwrap());
+        let path = |(name, bytes): &(&str, &[u8])| {
+            let path = folder.path().join(name);
+            write(&path, bytes).unwrap();
+            path.to_str().unwrap().to_owned()
+        };
+        let paths: Vec<String> = files.iter().map(path).collect();
         let arguments: Vec<&str> = options.iter().copied().chain(paths.iter().map(String::as_str)).collect();
         let server = Server::start(&binary(), &arguments).unwrap();
         let bearer = server.sign_in().await.unwrap();
@@ -61,6 +70,38 @@ fn stat(pid: u32) -> Option<Vec<String>> {
 
 fn is_alive(pid: u32) -> bool {
     stat(pid).is_some_and(|fields| fields[0] != "Z")
+}
+
+/// The same three rows, as each kind of file has them.
+const KINDS: [(&str, &[u8]); 7] = [
+    ("trips.parquet", include_bytes!("rows/trips.parquet")),
+    ("trips.arrow", include_bytes!("rows/trips.arrow")),
+    ("trips.arrows", include_bytes!("rows/trips.arrows")),
+    ("trips.feather", include_bytes!("rows/trips.feather")),
+    ("trips.csv", "n,word\n1,one\n2,\n3,drei é\n".as_bytes()),
+    ("trips.ndjson", "{\"n\": 1, \"word\": \"one\"}\n{\"n\": 2, \"word\": null}\n{\"n\": 3, \"word\": \"drei é\"}\n".as_bytes()),
+    ("trips.json", "[{\"n\": 1, \"word\": \"one\"}, {\"n\": 2}, {\"n\": 3, \"word\": \"drei é\"}]".as_bytes()),
+];
+
+#[tokio::test]
+async fn every_kind_of_file_of_rows_is_served_by_its_path() {
+    for kind in KINDS {
+        let name = kind.0;
+        let mut api = Api::start_on(&[kind], &[]).await;
+        let list = api.send(Request::get("/api/v1/connections")).await.json();
+        assert!(list.to_string().contains(name), "{list}");
+        let catalog = api.send(Request::get(&format!("/api/v1/connections/{}/catalog", api.files[0]))).await.json();
+        let relation = &catalog["schemas"][0]["relations"][0];
+        let columns: Vec<&str> = relation["columns"].as_array().unwrap().iter().map(|column| column["name"].as_str().unwrap()).collect();
+        assert_eq!((relation["name"].as_str(), columns), (Some("trips"), vec!["n", "word"]), "{name}");
+        let all = api.run(0, "SELECT * FROM trips", &json!([])).await;
+        assert_eq!((&all["state"], &all["total_rows"]), (&json!("done"), &json!(3)), "{name}: {all}");
+        // A wrong cell makes this a refusal.
+        let cells = "SELECT CASE WHEN list(n::TEXT || coalesce(word, '∅') ORDER BY n) = ['1one', '2∅', '3drei é'] THEN 1 ELSE error('other rows') END FROM trips";
+        let told = api.run(0, cells, &json!([])).await;
+        assert_eq!(told["state"], "done", "{name}: {told}");
+        assert_eq!(api.run(0, "DELETE FROM trips", &json!([])).await["code"], "rejected", "{name}");
+    }
 }
 
 #[tokio::test]

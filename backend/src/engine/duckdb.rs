@@ -15,6 +15,7 @@ mod form;
 pub mod library;
 mod messages;
 mod place;
+mod rows_file;
 mod served;
 mod session;
 mod signals;

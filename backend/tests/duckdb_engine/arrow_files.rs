@@ -1,6 +1,6 @@
 //! Arrow files by their path: what is read of good ones, and what is said of others.
 
-use super::support::{Db, PAGE, connect, one, refusal, rows};
+use super::support::{Db, PAGE, connect, one, refusal, rows, run};
 use arrow_array::builder::{FixedSizeBinaryBuilder, ListBuilder, StringBuilder, StringViewBuilder};
 use arrow_array::types::{Int8Type, Int32Type};
 use arrow_array::{
@@ -423,4 +423,96 @@ async fn rare_types_are_read_or_refused_in_a_sentence() {
             }
         }
     }
+}
+
+/// More than is taken over as a file is opened.
+const LARGE_ROWS: i64 = 9_000_000;
+
+/// A large file: `n`, and a text for every tenth row; in batches of a hundred thousand rows.
+fn large(file: &Db) {
+    let schema = Arc::new(Schema::new(vec![Field::new("n", DataType::Int64, false), Field::new("s", DataType::Utf8, true)]));
+    let out = std::io::BufWriter::new(std::fs::File::create(file.path()).unwrap());
+    let mut writer = StreamWriter::try_new(out, &schema).unwrap();
+    for from in (0..LARGE_ROWS).step_by(100_000) {
+        let rows = from..from + 100_000;
+        let texts: StringArray = rows.clone().map(|n| (n % 10 == 0).then(|| format!("row {n}"))).collect();
+        let columns: Vec<ArrayRef> = vec![Arc::new(Int64Array::from_iter_values(rows)), Arc::new(texts)];
+        writer.write(&RecordBatch::try_new(schema.clone(), columns).unwrap()).unwrap();
+    }
+    writer.finish().unwrap();
+}
+
+#[tokio::test]
+async fn a_large_file_is_shown_as_far_as_it_is_read_and_taken_over_when_it_is_asked_for_more() {
+    let file = Db::file("large.arrows", "");
+    large(&file);
+    assert!(std::fs::metadata(file.path()).unwrap().len() > 64 << 20);
+    let mut session = file.read_only().await;
+    assert_eq!(session.catalog().await.unwrap().schemas[0].relations[0].columns.len(), 2);
+    // Two sessions read it at once, each at its own pace.
+    let mut other = file.read_only().await;
+    session.execute("SELECT * FROM large", PAGE).await.unwrap();
+    other.execute("select * from \"large\" limit 30001;", PAGE).await.unwrap();
+    for (session, last) in [(&mut session, false), (&mut other, true)] {
+        let mut n = 0;
+        while n < 40_000 {
+            let fetched = session.fetch(PAGE).await.unwrap();
+            for row in rows(&fetched.batch) {
+                let text = if n % 10 == 0 { format!("row {n}") } else { "∅".to_owned() };
+                assert_eq!(row, [n.to_string(), text]);
+                n += 1;
+            }
+            if !fetched.more {
+                assert_eq!(n, 30_001);
+                break;
+            }
+        }
+        assert_eq!(n == 30_001, last, "{n}");
+        session.finish().await.unwrap();
+    }
+    // What needs no rows takes none over.
+    assert_eq!(one(&mut session, "SELECT 1 + 1").await, [["2"]]);
+    let counts = "SELECT count(*), sum(n), count(s), max(s) FROM large";
+    let all = [["9000000", "40499995500000", "900000", "row 999990"]];
+    assert_eq!(one(&mut session, counts).await, all);
+    assert_eq!(one(&mut other, counts).await, all);
+    assert_eq!(one(&mut other, "SELECT * FROM large LIMIT 1").await, [["0", "row 0"]]);
+    // Something else in the view's place is what is shown.
+    run(&mut other, &["CREATE TEMP TABLE large AS SELECT 7 AS seven"]).await;
+    assert_eq!(one(&mut other, "SELECT * FROM large").await, [["7"]]);
+}
+
+#[tokio::test]
+async fn the_taking_over_of_a_large_file_is_stopped_by_a_cancel_and_begins_anew() {
+    let file = Db::file("large.arrows", "");
+    large(&file);
+    let mut session = file.read_only().await;
+    let handle = session.cancel_handle();
+    let (stopped, ()) = tokio::join!(session.execute("SELECT count(*) FROM large", PAGE), async {
+        tokio::task::yield_now().await;
+        handle.cancel().await.unwrap();
+    });
+    let error = stopped.err().unwrap();
+    assert!(error.cancelled, "{error:?}");
+    assert_eq!(one(&mut session, "SELECT count(*) FROM large").await, [["9000000"]]);
+}
+
+#[tokio::test]
+async fn a_large_file_that_is_cut_short_or_damaged_is_told_when_that_is_seen() {
+    let file = Db::file("large.arrows", "");
+    large(&file);
+    let whole = std::fs::read(file.path()).unwrap();
+    std::fs::write(file.path(), &whole[..whole.len() - 1_000]).unwrap();
+    assert_eq!(refused(&file).await, "large.arrows is cut short.");
+    // The last text's place is put behind the end: only who reads so far sees it.
+    let mut broken = whole;
+    let at = broken.len() - 3_000_000;
+    broken[at - 600_000..at].fill(0xff);
+    std::fs::write(file.path(), &broken).unwrap();
+    let mut session = file.read_only().await;
+    session.execute("SELECT * FROM large", PAGE).await.unwrap();
+    assert_eq!(session.fetch(PAGE).await.unwrap().batch.num_rows(), 1_000);
+    session.finish().await.unwrap();
+    let told = refusal(&mut session, "SELECT count(s) FROM large").await.problem.message;
+    assert!(told.starts_with("large.arrows is damaged: ") && told.ends_with('.'), "{told}");
 }

@@ -17,6 +17,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+pub use messages::skim;
+
 /// A file begins and ends with this; a stream has neither.
 pub const MAGIC: &[u8] = b"ARROW1";
 /// Each message begins with this, then comes the length of its description.
@@ -68,6 +70,11 @@ impl ArrowFile {
         opened.has_others = schema.fields().iter().any(|field| plain::is_other(field.data_type()));
         opened.schema = plain::schema(&schema);
         Ok(opened)
+    }
+
+    /// What its columns are.
+    pub fn columns(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
     }
 
     /// Where a fault of the reading will be.

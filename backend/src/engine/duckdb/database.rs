@@ -3,24 +3,25 @@
 //! Invariant: after [`lock_down`] no statement reads a file but the one that was opened, loads anything, or changes a setting but
 //! [`FREE_SETTINGS`]. The jail around the process is there for what this lets through.
 
-use super::arrow_file::ArrowFile;
 use super::form::Form;
 use super::messages::Opening;
+use super::rows_file::{Pieces, ROWS, RowsFile};
+use super::signals::Signals;
+use super::statement::{Facts, Shown};
 use super::{error, library};
 use crate::engine::EngineError;
 use crate::engine::files::{cannot_open, name_of};
 use crate::engine::worker::jail::Needs;
-use adbc_core::options::{OptionDatabase, OptionStatement, OptionValue};
-use adbc_core::{Connection as _, Database as _, Driver as _, Optionable as _, Statement as _};
+use adbc_core::error::Result as AdbcResult;
+use adbc_core::options::{OptionDatabase, OptionValue};
+use adbc_core::{Connection as _, Database as _, Driver as _, Statement as _};
 use adbc_driver_manager::{ManagedConnection, ManagedDatabase};
 use std::path::{Path, PathBuf};
-use std::sync::PoisonError;
+use std::sync::Arc;
 
 const MEMORY: &str = "1GiB";
 const THREADS: usize = 2;
 const SPILL: &str = "4GiB";
-/// The database with the rows of an Arrow file, and their table.
-const ROWS: &str = "rows_of_the_file";
 /// Settings that a statement may change: they are the session's and reach no file.
 const FREE_SETTINGS: [&str; 4] = ["TimeZone", "Calendar", "default_null_order", "default_order"];
 
@@ -56,6 +57,8 @@ impl Opening {
 /// An open database.
 pub struct Shared {
     database: ManagedDatabase,
+    /// Where the file is Arrow's.
+    rows: Option<RowsFile>,
 }
 
 impl Shared {
@@ -70,43 +73,38 @@ impl Shared {
         }
         let fault = |e: adbc_core::error::Error| error::of_opening(&e, &opening.name());
         let mut driver = library::load(Path::new(&opening.library))?;
-        let shared = Self { database: driver.new_database_with_opts(options).map_err(fault)? };
+        let mut shared = Self { rows: None, database: driver.new_database_with_opts(options).map_err(fault)? };
         let mut connection = shared.database.new_connection().map_err(fault)?;
         let mut run_all = |statements: Vec<String>| statements.iter().try_for_each(|sql| run(&mut connection, sql)).map_err(fault);
         run_all(limits(opening))?;
         if opening.form == Form::Arrow {
-            shared.load(opening)?;
+            shared.rows = Some(RowsFile::open(&shared.database, opening)?);
         }
         run_all(lock_down(opening))?;
         Ok(shared)
     }
 
-    /// Takes over the rows of an Arrow file, into a database of their own: what stands for the file is a view, which no statement changes.
-    fn load(&self, opening: &Opening) -> Result<(), EngineError> {
-        let told = |why: &str| cannot_open(format!("{} {why}.", opening.name()));
-        let rows = ArrowFile::open(Path::new(&opening.path)).map_err(|why| told(&why))?;
-        let fault = rows.fault();
-        let loading = || {
-            let mut connection = self.database.new_connection()?;
-            run(&mut connection, &format!("ATTACH ':memory:' AS {ROWS}"))?;
-            let mut statement = connection.new_statement()?;
-            statement.set_option(OptionStatement::TargetCatalog, ROWS.into())?;
-            statement.set_option(OptionStatement::TargetTable, ROWS.into())?;
-            statement.bind_stream(Box::new(rows))?;
-            statement.execute_update().map(drop)
-        };
-        let loaded = loading();
-        // DuckDB takes a fault of what it reads for its end.
-        match fault.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            Some(why) => Err(told(&why)),
-            None => loaded.map_err(|e| error::of_opening(&e, &opening.name())),
-        }
+    /// The file as it stands, where the statement shows that and the rows of it are not in DuckDB.
+    pub fn shown(&self, shown: &Shown, signals: &Signals) -> AdbcResult<Option<Pieces>> {
+        self.rows.as_ref().map_or(Ok(None), |rows| rows.shown(&self.database, shown, signals))
+    }
+
+    /// Before a statement runs that may read the file.
+    pub fn prepare(&self, facts: &Facts, sql: &str, signals: &Arc<Signals>) -> Result<(), EngineError> {
+        let Some(rows) = &self.rows else { return Ok(()) };
+        rows.note(facts);
+        if facts.reads { rows.take_over(&self.database, sql, signals) } else { Ok(()) }
     }
 
     /// A new session.
     pub fn connect(&self) -> Result<ManagedConnection, EngineError> {
         self.database.new_connection().map_err(|e| cannot_open(format!("DuckDB could not open a session: {}.", e.message)))
     }
+}
+
+/// What a file of rows is called as a table.
+pub fn stem(path: &str) -> String {
+    Path::new(path).file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 /// What is set before anything else.
@@ -126,8 +124,7 @@ fn lock_down(opening: &Opening) -> Vec<String> {
     let free = FREE_SETTINGS.map(literal).join(", ");
     let mut statements = Vec::new();
     if opening.form.is_rows() {
-        let stem = Path::new(&opening.path).file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let view = stem.replace('"', "\"\"");
+        let view = stem(&opening.path).replace('"', "\"\"");
         let rows = opening.form.reader().map_or_else(|| format!("{ROWS}.{ROWS}"), |reader| format!("{reader}({file})"));
         statements.push(format!("CREATE VIEW \"{view}\" AS SELECT * FROM {rows}"));
     }

@@ -4,6 +4,7 @@
 //! for a result the one-column answer of a statement that has none: both are told apart here. So are the few statements that DuckDB's
 //! own lock-down lets through although they write a file ([`Facts::refused`]).
 
+use shared::sql::dialect;
 use shared::sql::lexer::{Token, TokenKind, lex};
 use shared::sql::splitter::split;
 use shared::wire::connection::EngineKind;
@@ -15,6 +16,9 @@ const ROWS: [&str; 12] =
 const CHANGES: [&str; 5] = ["INSERT", "UPDATE", "DELETE", "MERGE", "COPY"];
 /// Statements that begin or end a transaction, or may; COPY FROM DATABASE leaves one open where it fails.
 const TRANSACTIONS: [&str; 9] = ["BEGIN", "START", "COMMIT", "END", "ROLLBACK", "ABORT", "EXECUTE", "CALL", "COPY"];
+
+/// A query with none of these reads no table.
+const READS: [&str; 4] = ["FROM", "TABLE", "PIVOT", "UNPIVOT"];
 
 /// What a text is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,6 +37,19 @@ pub struct Facts {
     pub transaction: bool,
     /// It leaves something that a next user of the session might notice.
     pub touches: bool,
+    /// It may read a table.
+    pub reads: bool,
+    /// A name may stand for something else afterwards.
+    pub defines: bool,
+}
+
+/// A statement that shows a table as it stands, from its first row on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shown {
+    /// The table.
+    pub name: String,
+    /// Rows, at most.
+    pub limit: Option<u64>,
 }
 
 /// Reads a text.
@@ -53,7 +70,40 @@ pub fn facts(sql: &str) -> Facts {
         counts,
         transaction: TRANSACTIONS.contains(&word.as_str()),
         touches: !matches!(verb.as_str(), "SELECT" | "FROM" | "VALUES" | "SHOW" | "DESCRIBE" | "SUMMARIZE" | "TABLE" | ""),
+        reads: !(is_aside(&word) || (word == "SELECT" && !tokens.iter().any(|token| READS.iter().any(|word| token.is_word(sql, word))))),
+        defines: !(is_aside(&word) || ROWS.contains(&verb.as_str())),
     }
+}
+
+/// What a text shows, if it is of the form `SELECT * FROM name` and perhaps `LIMIT n`.
+pub fn shown(sql: &str) -> Option<Shown> {
+    let tokens: Vec<Token> = lex(sql, EngineKind::Duckdb).filter(|token| token.is_significant(sql)).collect();
+    let (head, rest) = tokens.split_at_checked(3)?;
+    let [select, star, from] = head else { return None };
+    if !select.is_word(sql, "SELECT") || star.text(sql) != "*" || !from.is_word(sql, "FROM") {
+        return None;
+    }
+    let end = rest.iter().position(|token| token.is_word(sql, "LIMIT") || token.text(sql) == ";").unwrap_or(rest.len());
+    let (name, rest) = rest.split_at_checked(end)?;
+    let name = match name {
+        [name] => name,
+        [schema, dot, name] if schema.is_word(sql, "main") || schema.text(sql) == "\"main\"" => (dot.text(sql) == ".").then_some(name)?,
+        _ => return None,
+    };
+    if !matches!(name.kind, TokenKind::Word | TokenKind::QuotedName) {
+        return None;
+    }
+    let (limit, rest) = match rest {
+        [word, number, rest @ ..] if word.is_word(sql, "LIMIT") => (Some(number.text(sql).parse().ok()?), rest),
+        rest => (None, rest),
+    };
+    let ends = rest.iter().all(|token| token.text(sql) == ";");
+    ends.then(|| Shown { name: dialect(EngineKind::Duckdb).name_of(name.text(sql)), limit })
+}
+
+/// Neither reads a table nor defines a name.
+fn is_aside(word: &str) -> bool {
+    matches!(word, "SET" | "RESET" | "BEGIN" | "START" | "COMMIT" | "ROLLBACK" | "ABORT" | "END")
 }
 
 fn word_of(token: Option<&Token>, sql: &str) -> String {
@@ -133,6 +183,54 @@ mod tests {
         assert!(!facts(" -- nothing\n;").some);
         assert_eq!(facts("SELECT 1; SELECT 2").second, Some(10));
         assert!(facts("BEGIN").transaction && facts("BEGIN").touches && !facts("SELECT 1").touches);
+    }
+
+    #[test]
+    fn what_shows_a_table_as_it_stands_is_known_by_its_text() {
+        let of = |sql: &str| shown(sql).map(|shown| (shown.name, shown.limit));
+        for (sql, name, limit) in [
+            ("SELECT * FROM trips", "trips", None),
+            ("select * from \"Trips\" -- all\n;", "Trips", None),
+            ("SELECT * FROM main.\"a \"\"b\"\"\" LIMIT 10;", "a \"b\"", Some(10)),
+        ] {
+            assert_eq!(of(sql), Some((name.to_owned(), limit)), "{sql}");
+        }
+        for sql in [
+            "SELECT a FROM trips",
+            "SELECT * FROM trips t",
+            "SELECT * FROM trips, b",
+            "SELECT * FROM trips()",
+            "SELECT * FROM other.trips",
+            "SELECT * FROM trips LIMIT 10 OFFSET 1",
+            "SELECT * FROM trips LIMIT 10%",
+            "SELECT * FROM trips LIMIT 1.5",
+            "SELECT * FROM 'trips'",
+            "SELECT * FROM trips WHERE a",
+            "SELECT * FROM",
+            "FROM trips",
+            "",
+        ] {
+            assert_eq!(of(sql), None, "{sql}");
+        }
+    }
+
+    #[test]
+    fn what_reads_no_table_and_defines_no_name_is_known_by_its_words() {
+        for (sql, reads, defines) in [
+            ("SELECT 1", false, false),
+            ("SELECT a FROM t", true, false),
+            ("SELECT (FROM t)", true, false),
+            ("SET TimeZone = 'UTC'", false, false),
+            ("BEGIN", false, false),
+            ("WITH a AS (SELECT 1) SELECT 2", true, false),
+            ("CREATE TEMP TABLE t AS SELECT 1", true, true),
+            ("DROP VIEW t", true, true),
+            ("CALL f()", true, true),
+            ("USE other", true, true),
+        ] {
+            let facts = facts(sql);
+            assert_eq!((facts.reads, facts.defines), (reads, defines), "{sql}");
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::columns::{Columns, Instants, rows_within};
 use super::database::{Shared, literal};
 use super::messages::{Answer, Done, Ended, Fault, Rows, Value};
 use super::signals::Signals;
-use super::statement::{Facts, facts};
+use super::statement::{Facts, facts, shown};
 use super::transaction::{self, Transaction};
 use super::{bind, catalog, database, error};
 use crate::engine::catalog::CatalogAsk;
@@ -151,7 +151,11 @@ impl Connected {
         if !facts.some {
             return Ok(false);
         }
+        if values.is_none() && self.show_file(sql)? {
+            return Ok(true);
+        }
         self.touched |= facts.touches;
+        self.shared.prepare(&facts, sql, &self.signals)?;
         let signals = &self.signals;
         let fault = |e: &Error| error::of_statement(&e.message, sql, signals.stopped());
         let mut statement = self.connection.new_statement().map_err(|e| fault(&e))?;
@@ -165,11 +169,23 @@ impl Connected {
         }
         self.ran = facts.touches;
         let reader = statement.execute().map_err(|e| fault(&e))?;
-        let mut reading = Reading::new(reader, statement, sql.to_owned());
+        let mut reading = Reading::new(Box::new(reader), Some(statement), sql.to_owned());
         if let Some(count) = reading.answer_without_rows(&facts, signals)? {
             self.rows_affected = count;
             return Ok(false);
         }
+        reading.look_ahead(signals)?;
+        self.reading = Some(reading);
+        Ok(true)
+    }
+
+    /// Begins to read an Arrow file as it stands, where that is what the text says and what it means in this session.
+    fn show_file(&mut self, sql: &str) -> Result<bool, EngineError> {
+        let Some(shown) = shown(sql).filter(|_| !self.touched && self.transaction != Transaction::Failed) else { return Ok(false) };
+        let signals = &self.signals;
+        let pieces = self.shared.shown(&shown, signals).map_err(|e| error::of_statement(&e.message, sql, signals.stopped()))?;
+        let Some(pieces) = pieces else { return Ok(false) };
+        let mut reading = Reading::new(Box::new(pieces), None, sql.to_owned());
         reading.look_ahead(signals)?;
         self.reading = Some(reading);
         Ok(true)
@@ -234,7 +250,7 @@ fn check(facts: &Facts, sql: &str) -> Result<(), EngineError> {
 /// A result that is being read.
 struct Reading {
     reader: Reader,
-    _statement: ManagedStatement,
+    _statement: Option<ManagedStatement>,
     sql: String,
     columns: Columns,
     /// The zone that instants are written in.
@@ -244,7 +260,7 @@ struct Reading {
 }
 
 impl Reading {
-    fn new(reader: Reader, statement: ManagedStatement, sql: String) -> Self {
+    fn new(reader: Reader, statement: Option<ManagedStatement>, sql: String) -> Self {
         let schema = reader.schema();
         Self { reader, _statement: statement, sql, columns: Columns::of(&schema), zone: zone_of(&schema), held: None }
     }

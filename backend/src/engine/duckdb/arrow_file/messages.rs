@@ -14,12 +14,24 @@ const HEAD: u64 = 8;
 const PADDING_END_MAX: u64 = 4_096;
 /// The description of a message: names and types, or where its buffers are.
 const DESCRIPTION_BYTES_MAX: u64 = 64 << 20;
+/// Messages that are looked at before anything is read; a file has one for some ten thousand rows.
+const SKIMMED_MESSAGES_MAX: usize = 100_000;
 
 /// An open file, at its next message.
 pub struct Messages {
     file: File,
     /// Bytes that were not read.
     left: u64,
+}
+
+/// Looks at all messages without their values: a file that was cut short is told before anybody waits for its rows.
+pub fn skim(path: &Path) -> Result<(), String> {
+    let mut messages = Messages::open(path)?;
+    for _ in 0..SKIMMED_MESSAGES_MAX {
+        let Some((_, body)) = messages.description()? else { break };
+        messages.skip(body)?;
+    }
+    Ok(())
 }
 
 impl Messages {
@@ -69,6 +81,12 @@ impl Messages {
         into.try_reserve_exact(length).map_err(|_| "has a batch that does not fit into memory".to_owned())?;
         (&self.file).take(count).read_to_end(into).map_err(unread)?;
         if into.len() - held == length { Ok(()) } else { Err(cut_short()) }
+    }
+
+    /// Goes past so many bytes, if the file has them.
+    fn skip(&mut self, count: u64) -> Result<(), String> {
+        self.left = self.left.checked_sub(count).ok_or_else(cut_short)?;
+        self.file.seek_relative(i64::try_from(count).map_err(|_| cut_short())?).map_err(unread)
     }
 }
 
