@@ -96,7 +96,7 @@ async fn a_change_is_found_by_its_version_and_only_its_schema_is_read() {
     let passed = relay.passed();
     assert!(changed(&same, &both).is_empty(), "{same:?}");
     println!("nothing changed: {passed:?}");
-    assert!(passed.flights == 1 && passed.to_client < 6_000, "{passed:?}");
+    assert_eq!(passed.flights, 1, "{passed:?}");
     // Each changes what the catalog tells of exactly these schemas.
     for (change, schemas) in [
         ("CREATE TABLE versions_b.v (x INT)", &["versions_b"][..]),

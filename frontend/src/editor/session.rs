@@ -170,8 +170,10 @@ fn hooks(script: &Rc<RefCell<Script>>, asks: Asks, waiting: &Rc<Cell<Option<usiz
         }),
         complete: Closure::new(move |cursor: u32, explicit: bool| {
             let script = complete.borrow();
-            waiting.set(ask_for_missing(&script, asks, cursor as usize, explicit).then_some(cursor as usize));
-            suggest(&script, asks, cursor as usize, explicit)
+            let found = suggest(&script, asks, cursor as usize, explicit);
+            let waits = ask_for_missing(&script, asks, cursor as usize, explicit, found.is_some());
+            waiting.set(waits.then_some(cursor as usize));
+            found
         }),
         run: Closure::new(move |scope: String, from: u32, to: u32| {
             let ask = run_ask(&run.borrow(), &scope, from as usize..to as usize);
@@ -180,19 +182,21 @@ fn hooks(script: &Rc<RefCell<Script>>, asks: Asks, waiting: &Rc<Cell<Option<usiz
     }
 }
 
-/// Asks for what a list at this cursor would need to know of the database; true where one is to come up when that is here.
-fn ask_for_missing(script: &Script, asks: Asks, cursor: usize, explicit: bool) -> bool {
+/// Asks for what a list at this cursor would need to know of the database; true where one is to come up, or to be made anew,
+/// when that is here.
+fn ask_for_missing(script: &Script, asks: Asks, cursor: usize, explicit: bool, is_found: bool) -> bool {
     let (Some(kind), Some(Some(catalog))) = (asks.engine.try_get_untracked(), asks.catalog.try_get_untracked()) else { return false };
     let place = script.segment_at(cursor);
     if !explicit && place.text.len() > STATEMENT_TYPED_MAX {
         return false;
     }
     let missing = complete::missing(&catalog, place.text, place.at, kind);
-    let is_wanted = !missing.schemas.is_empty() && (explicit || missing.begun);
-    if !missing.schemas.is_empty() {
-        asks.on_missing.run(missing.schemas);
+    let is_wanted = !missing.named.is_empty() || (!missing.in_path.is_empty() && !is_found);
+    // Apart: what the statement names is here sooner.
+    for schemas in [missing.named, missing.in_path].into_iter().filter(|schemas| !schemas.is_empty()) {
+        asks.on_missing.run(schemas);
     }
-    is_wanted
+    is_wanted && (explicit || missing.begun)
 }
 
 /// The list for a cursor, as the bundle's `Completions`; nothing where none should open.

@@ -10,8 +10,10 @@ use std::collections::BTreeSet;
 /// What is missing for a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Missing {
-    /// Names of schemas.
-    pub schemas: Vec<String>,
+    /// Schemas that the statement names, by themselves or by what is in them.
+    pub named: Vec<String>,
+    /// Others that unqualified names are looked up in.
+    pub in_path: Vec<String>,
     /// A word or a name's dot stands before the cursor: a list is wanted there.
     pub begun: bool,
 }
@@ -22,7 +24,7 @@ pub fn missing(index: &CatalogIndex, statement: &str, cursor: usize, kind: Engin
         return Missing::default();
     }
     let Some(context) = context_at(statement, cursor, dialect(kind)) else { return Missing::default() };
-    let mut wanted: BTreeSet<u32> = index.partial_in_path().collect();
+    let mut wanted = BTreeSet::new();
     for table in context.outline.scopes.iter().flat_map(|scope| &scope.tables) {
         if let TableSource::Named(path) = &table.source {
             wanted.extend(schema_of(index, &context, path));
@@ -31,8 +33,10 @@ pub fn missing(index: &CatalogIndex, statement: &str, cursor: usize, kind: Engin
     }
     wanted.extend(schema_of(index, &context, &context.qualifier));
     wanted.extend(context.qualifier.iter().filter_map(|name| schema_named(index, &context, name)));
-    let schemas = wanted.into_iter().filter_map(|at| index.partial_name(at).map(str::to_owned)).collect();
-    Missing { schemas, begun: !context.typed.is_empty() || !context.qualifier.is_empty() || context.quoted }
+    let in_path = index.partial_in_path().filter(|at| !wanted.contains(at)).collect::<Vec<_>>();
+    let names = |schemas: &mut dyn Iterator<Item = u32>| schemas.filter_map(|at| index.partial_name(at).map(str::to_owned)).collect();
+    let (named, in_path) = (names(&mut wanted.into_iter()), names(&mut in_path.into_iter()));
+    Missing { named, in_path, begun: !context.typed.is_empty() || !context.qualifier.is_empty() || context.quoted }
 }
 
 /// The schema of the relation that a name means.
@@ -71,21 +75,23 @@ mod tests {
     fn at(text: &str) -> (Vec<String>, bool) {
         let cursor = text.find('|').unwrap();
         let found = missing(&index(), &text.replace('|', ""), cursor, EngineKind::Postgres);
-        (found.schemas, found.begun)
+        assert!(found.in_path == ["here"] || found.named.contains(&"here".to_owned()), "{text}: {found:?}");
+        (found.named, found.begun)
     }
 
     #[test]
     fn what_a_statement_names_is_asked_for_and_nothing_else() {
         for (text, schemas, begun) in [
-            ("select | from orders", &["here"][..], false),
-            ("select x| from orders", &["here"], true),
-            ("select i.| from sales.invoices i", &["sales", "here"], true),
-            ("select sales.invoices.|", &["sales", "here"], true),
-            ("select * from stock.|", &["stock", "here"], true),
-            ("select * from sales.invoices i join stock.parts p on |", &["sales", "stock", "here"], false),
-            ("select (select p.| from stock.parts p) from sales.invoices", &["sales", "stock", "here"], true),
-            ("select s.| from shut.secrets s", &["here"], true),
-            ("select * from nowhere.t where |", &["here"], false),
+            ("select | from orders", &[][..], false),
+            ("select x| from orders", &[], true),
+            ("select x| from rows", &["here"], true),
+            ("select i.| from sales.invoices i", &["sales"], true),
+            ("select sales.invoices.|", &["sales"], true),
+            ("select * from stock.|", &["stock"], true),
+            ("select * from sales.invoices i join stock.parts p on |", &["sales", "stock"], false),
+            ("select (select p.| from stock.parts p) from sales.invoices", &["sales", "stock"], true),
+            ("select s.| from shut.secrets s", &[], true),
+            ("select * from nowhere.t where |", &[], false),
         ] {
             let schemas: Vec<String> = schemas.iter().map(|name| (*name).to_owned()).collect();
             assert_eq!(at(text), (schemas, begun), "{text}");

@@ -59,18 +59,18 @@ impl Part {
             Self::First => {
                 let at_once = at_once();
                 all.extend([plain(assemble::SCHEMAS, schemas("true")), plain(assemble::NAME_VERSIONS, name_versions())]);
-                all.push(plain(assemble::VERSIONS, versions(&at_once)));
+                all.push(plain(assemble::VERSIONS, versions(&at_once, &is_small())));
                 all.push(plain(assemble::RELATIONS, RELATIONS.about("true")));
                 all.extend(CONTENTS.iter().map(|kind| plain(kind.number, kind.about(&at_once))));
             }
             Self::Versions(whole) => {
-                let sql = versions(&format!("{NAMED} OR {}", at_once()));
+                let sql = versions(&format!("{NAMED} OR {}", at_once()), "true");
                 all.extend([plain(assemble::SCHEMAS, schemas("true")), plain(assemble::NAME_VERSIONS, name_versions())]);
                 all.push(Question { number: assemble::VERSIONS, sql, value: Some(whole) });
             }
             Self::Of(names) => {
                 let asked = |number, sql| Question { number, sql, value: Some(names) };
-                all.extend([asked(assemble::SCHEMAS, schemas(NAMED)), asked(assemble::VERSIONS, versions(NAMED))]);
+                all.extend([asked(assemble::SCHEMAS, schemas(NAMED)), asked(assemble::VERSIONS, versions(NAMED, "true"))]);
                 all.extend(std::iter::once(&RELATIONS).chain(CONTENTS).map(|kind| asked(kind.number, kind.about(NAMED))));
             }
             Self::Contents(named, whole) => {
@@ -125,10 +125,10 @@ fn at_once() -> String {
 
 /// A person's own schemas are so small that they are told at once; see [`crate::engine::catalog::is_small`].
 fn is_small() -> String {
-    let own = person();
+    let (own, enough) = (person(), CATALOG_RELATIONS_AT_ONCE + 1);
     format!(
-        "(SELECT pg_catalog.count(*) FROM pg_catalog.pg_class c JOIN {SPACES} ON n.oid = c.relnamespace \
-            WHERE c.relkind IN {RELATION_KINDS} AND {own}) <= {CATALOG_RELATIONS_AT_ONCE}"
+        "(SELECT pg_catalog.count(*) FROM (SELECT FROM pg_catalog.pg_class c JOIN {SPACES} ON n.oid = c.relnamespace \
+            WHERE c.relkind IN {RELATION_KINDS} AND {own} LIMIT {enough}) c) < {enough}"
     )
 }
 
@@ -168,20 +168,23 @@ const SEARCH_PATH: &str = "SELECT s FROM pg_catalog.unnest(pg_catalog.current_sc
 /// is of a later transaction than any before, so that the two together never come back to what they were. Of what a foreign key
 /// refers to, the name counts as well. Estimated rows are not in it: the server changes them in place. Whether the schema may be used
 /// is added to it: a role may come to that by a membership, which changes nothing of the schema.
-fn versions(which: &str) -> String {
+/// `OFFSET 0` has the server look up the columns of the tables in question, and not go over those of all tables there are.
+fn versions(which: &str, if_at_all: &str) -> String {
     format!(
         "{SUMS} ({OF_NAMES} \
-            UNION ALL SELECT c.relnamespace, a.xmin FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_class c ON c.oid = a.attrelid \
-                WHERE c.relkind IN {RELATION_KINDS} AND a.attnum > 0 \
+            UNION ALL SELECT c.relnamespace, a.xmin FROM pg_catalog.pg_class c CROSS JOIN LATERAL ( \
+                SELECT a.xmin FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 OFFSET 0) a \
+                WHERE c.relkind IN {RELATION_KINDS} \
             UNION ALL SELECT c.relnamespace, d.xmin FROM pg_catalog.pg_description d JOIN pg_catalog.pg_class c ON c.oid = d.objoid \
                 WHERE d.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.objsubid <> 0 \
             UNION ALL SELECT k.connamespace, k.xmin FROM pg_catalog.pg_constraint k \
             UNION ALL SELECT k.connamespace, r.xmin FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_class r ON r.oid = k.confrelid \
-            UNION ALL SELECT k.connamespace, a.xmin FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_attribute a \
-                ON a.attrelid = k.confrelid AND a.attnum = ANY (k.confkey) \
+            UNION ALL SELECT k.connamespace, a.xmin FROM pg_catalog.pg_constraint k CROSS JOIN LATERAL ( \
+                SELECT a.xmin FROM pg_catalog.pg_attribute a WHERE a.attrelid = k.confrelid AND a.attnum = ANY (k.confkey) OFFSET 0) a \
+                WHERE k.contype = 'f' \
             UNION ALL SELECT c.relnamespace, t.xmin FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid \
             UNION ALL SELECT p.pronamespace, p.xmin FROM pg_catalog.pg_proc p \
-        ) v WHERE v.n = ANY (ARRAY(SELECT n.oid FROM {SPACES} WHERE {which})) GROUP BY v.n"
+        ) v WHERE {if_at_all} AND v.n = ANY (ARRAY(SELECT n.oid FROM {SPACES} WHERE {which})) GROUP BY v.n"
     )
 }
 
