@@ -22,6 +22,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use async_trait::async_trait;
 use catalog::CatalogAsk;
+use dial::Dialer;
 use dial::ssh::Tunnels;
 use notices::Notices;
 use serde::{Deserialize, Serialize};
@@ -66,12 +67,14 @@ pub struct Target {
     pub secrets: Secrets,
     /// The SSH side of this server: whom it knows, and which sessions are open.
     pub tunnels: Arc<Tunnels>,
+    /// Where this server connects to.
+    pub dialer: Arc<Dialer>,
 }
 
 impl Target {
     /// Of fields and secrets; where they lead through SSH, to a server that nobody knows yet.
     pub fn new(fields: ConnectionFields, secrets: Secrets) -> Self {
-        Self { fields, secrets, tunnels: Arc::default() }
+        Self { fields, secrets, tunnels: Arc::default(), dialer: Arc::default() }
     }
 }
 

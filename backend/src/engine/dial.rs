@@ -9,12 +9,14 @@ pub mod ssh;
 pub mod tls;
 
 use crate::engine::{EngineError, Target};
-use policy::Mode;
+use async_trait::async_trait;
+use policy::{Policy, Refusal, Service};
 use shared::problem::ErrorCode;
 use shared::wire::connection::Ssh;
 use ssh::{Purpose, Tunnel};
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpSocket, TcpStream, UnixStream, lookup_host};
@@ -43,6 +45,17 @@ pub enum DialError {
         /// The address the name led to.
         address: IpAddr,
     },
+    /// A port at which no server of that kind is reached from here.
+    #[error("port {port} is none at which this server of Sheaf reaches {service}; its administrator can allow it")]
+    Port {
+        /// As it was asked for.
+        port: u16,
+        /// What would be spoken there.
+        service: &'static str,
+    },
+    /// A Unix socket, where several people share the server.
+    #[error("a socket of the machine is reached only where Sheaf runs for one person")]
+    Socket,
     /// Nobody answered there.
     #[error("cannot connect to {place}: {source}")]
     NoAnswer {
@@ -70,6 +83,15 @@ pub enum DialError {
     Ssh(#[from] ssh::Fault),
 }
 
+impl From<Refusal> for DialError {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Address(address) => Self::Refused { address },
+            Refusal::Port(port, service) => Self::Port { port, service: service.name() },
+        }
+    }
+}
+
 impl From<DialError> for EngineError {
     fn from(error: DialError) -> Self {
         let error = match error {
@@ -83,7 +105,8 @@ impl From<DialError> for EngineError {
                 told(code).about(fault.field())
             }
             DialError::Refusal(_) => told(ErrorCode::ConnectFailed).about("tls.certificate"),
-            DialError::NoAddress { .. } | DialError::Refused { .. } => told(ErrorCode::ConnectFailed).about("host"),
+            DialError::NoAddress { .. } | DialError::Refused { .. } | DialError::Socket => told(ErrorCode::ConnectFailed).about("host"),
+            DialError::Port { .. } => told(ErrorCode::ConnectFailed).about("port"),
             DialError::NoAnswer { .. } | DialError::Tls { .. } | DialError::Ssh(_) => told(ErrorCode::ConnectFailed),
         }
     }
@@ -103,29 +126,100 @@ pub enum Address {
     },
 }
 
-impl Address {
-    /// Connects, without TLS.
-    pub async fn open(&self) -> Result<Link, DialError> {
-        self.open_in(Mode::Local, RECEIVE_WINDOW_BYTES).await
+/// Who tells the addresses of a name.
+#[async_trait]
+pub trait Resolver: Send + Sync {
+    /// All of them, at that port.
+    async fn resolve(&self, host: &str, port: u16) -> std::io::Result<Vec<SocketAddr>>;
+}
+
+/// This machine's own resolver.
+struct System;
+
+#[async_trait]
+impl Resolver for System {
+    async fn resolve(&self, host: &str, port: u16) -> std::io::Result<Vec<SocketAddr>> {
+        Ok(lookup_host((host, port)).await?.collect())
+    }
+}
+
+/// How one server of Sheaf reaches others: by its policy, and by whom it asks for names.
+#[derive(Clone)]
+pub struct Dialer {
+    policy: Policy,
+    resolver: Arc<dyn Resolver>,
+}
+
+impl Default for Dialer {
+    fn default() -> Self {
+        Self::new(Policy::default())
+    }
+}
+
+impl std::fmt::Debug for Dialer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Dialer").field("policy", &self.policy).finish_non_exhaustive()
+    }
+}
+
+impl Dialer {
+    /// Under this policy, by the machine's own resolver.
+    pub fn new(policy: Policy) -> Self {
+        Self::asking(policy, Arc::new(System))
     }
 
-    /// The same with a receive window of its own, before the system doubles it: for protocols in which the server sends on until
-    /// nobody takes it. A Unix socket has none; the sender's buffer bounds it.
-    pub async fn open_narrow(&self, window: u32) -> Result<Link, DialError> {
-        self.open_in(Mode::Local, window).await
+    /// Under this policy, with names told by that resolver.
+    pub fn asking(policy: Policy, resolver: Arc<dyn Resolver>) -> Self {
+        Self { policy, resolver }
     }
 
-    /// The same as a server of that mode does it.
-    pub async fn open_in(&self, mode: Mode, window: u32) -> Result<Link, DialError> {
-        match self {
-            Self::Socket(path) => {
+    /// Where it connects to.
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// Connects, without TLS. The receive window is set before the system doubles it: a narrow one is for protocols in which the server
+    /// sends on until nobody takes it. A Unix socket has none; the sender's buffer bounds it.
+    pub async fn open(&self, address: &Address, service: Service, window: u32) -> Result<Link, DialError> {
+        match address {
+            Address::Socket(_) if !self.policy.allows_sockets() => Err(DialError::Socket),
+            Address::Socket(path) => {
                 let no_answer = |source| DialError::NoAnswer { place: path.display().to_string(), source };
                 Ok(Box::new(UnixStream::connect(path).await.map_err(no_answer)?))
             }
-            Self::Net { host, port } => Ok(Box::new(open_tcp(host, *port, mode, window).await?)),
+            Address::Net { host, port } => Ok(Box::new(self.open_tcp(host, *port, service, window).await?)),
         }
     }
 
+    /// Every address is judged before the first is connected to.
+    async fn open_tcp(&self, host: &str, port: u16, service: Service, window: u32) -> Result<TcpStream, DialError> {
+        let no_address = |reason: String| DialError::NoAddress { host: host.to_owned(), reason };
+        let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
+        let addresses = match policy::literal(bare) {
+            Some(address) => vec![(address, port).into()],
+            None => self.resolver.resolve(bare, port).await.map_err(|error| no_address(error.to_string()))?,
+        };
+        for address in &addresses {
+            if own::is_own(address) {
+                return Err(DialError::Refused { address: address.ip() });
+            }
+            self.policy.judge(bare, address.ip(), address.port(), service)?;
+        }
+        let mut last = no_address("the name is empty".to_owned());
+        for address in addresses {
+            match connect(address, window).await {
+                Ok(stream) => {
+                    settle(&stream);
+                    return Ok(stream);
+                }
+                Err(source) => last = DialError::NoAnswer { place: format!("{host}:{port}"), source },
+            }
+        }
+        Err(last)
+    }
+}
+
+impl Address {
     /// The name a certificate must bear; none for a Unix socket.
     pub fn host(&self) -> Option<&str> {
         match self {
@@ -139,15 +233,17 @@ impl Address {
 #[derive(Clone, Debug)]
 pub struct Way {
     address: Address,
+    service: Service,
+    dialer: Arc<Dialer>,
     tunnel: Option<Tunnel>,
 }
 
 impl Way {
-    /// To that address, as the target says.
-    pub fn of(target: &Target, address: Address) -> Self {
+    /// To that address, where that is spoken, as the target says.
+    pub fn of(target: &Target, address: Address, service: Service) -> Self {
         let ssh = target.fields.ssh.clone().filter(|_| matches!(address, Address::Net { .. }));
-        let tunnel = ssh.map(|ssh| Tunnel::new(target.tunnels.clone(), ssh, &target.secrets));
-        Self { address, tunnel }
+        let tunnel = ssh.map(|ssh| Tunnel::new(target.tunnels.clone(), target.dialer.clone(), ssh, &target.secrets));
+        Self { address, service, dialer: target.dialer.clone(), tunnel }
     }
 
     /// Where the server listens; through a tunnel, as its last server sees it.
@@ -165,7 +261,7 @@ impl Way {
         self.open_for(Purpose::Data, RECEIVE_WINDOW_BYTES).await
     }
 
-    /// The same with a receive window of its own; see [`Address::open_narrow`].
+    /// The same with a receive window of its own; see [`Dialer::open`].
     pub async fn open_narrow(&self, window: u32) -> Result<Link, DialError> {
         self.open_for(Purpose::Data, window).await
     }
@@ -177,8 +273,8 @@ impl Way {
 
     async fn open_for(&self, purpose: Purpose, window: u32) -> Result<Link, DialError> {
         match (&self.tunnel, &self.address) {
-            (Some(tunnel), Address::Net { host, port }) => Ok(tunnel.open(host, *port, window, purpose).await?),
-            (_, address) => address.open_in(Mode::Local, window).await,
+            (Some(tunnel), Address::Net { host, port }) => Ok(tunnel.open((host, *port, self.service), window, purpose).await?),
+            (_, address) => self.dialer.open(address, self.service, window).await,
         }
     }
 
@@ -190,29 +286,6 @@ impl Way {
 
 /// What a cancel is answered with is a few bytes.
 const CONTROL_WINDOW_BYTES: u32 = 32 * 1024;
-
-async fn open_tcp(host: &str, port: u16, mode: Mode, window: u32) -> Result<TcpStream, DialError> {
-    let no_address = |reason: String| DialError::NoAddress { host: host.to_owned(), reason };
-    let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
-    let addresses: Vec<SocketAddr> = match policy::literal(bare) {
-        Some(address) => vec![(address, port).into()],
-        None => lookup_host((bare, port)).await.map_err(|error| no_address(error.to_string()))?.collect(),
-    };
-    if let Some(refused) = addresses.iter().find(|address| policy::refuses(address.ip(), mode) || own::is_own(address)) {
-        return Err(DialError::Refused { address: refused.ip() });
-    }
-    let mut last = no_address("the name is empty".to_owned());
-    for address in addresses {
-        match connect(address, window).await {
-            Ok(stream) => {
-                settle(&stream);
-                return Ok(stream);
-            }
-            Err(source) => last = DialError::NoAnswer { place: format!("{host}:{port}"), source },
-        }
-    }
-    Err(last)
-}
 
 /// What a server may send ahead of the reader, before the system doubles it: a usual page fits, and so takes one round trip.
 pub const RECEIVE_WINDOW_BYTES: u32 = 128 * 1024;

@@ -3,6 +3,10 @@
 //! Invariant: pure. An address is judged by where it leads, not by how it is written: every form that carries an IPv4 address inside
 //! an IPv6 one is unwrapped first. What a name resolves to is judged address by address; one that is refused refuses the name.
 
+mod rules;
+
+pub use rules::{Policy, Refusal, Rule, Service};
+
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// For whom the server is.
@@ -23,11 +27,20 @@ pub fn unwrapped(address: IpAddr) -> IpAddr {
     }
 }
 
-/// Whether nothing may be connected to there.
-pub fn refuses(address: IpAddr, mode: Mode) -> bool {
+/// Whether nothing may be connected to there, but by a rule that allows it.
+fn refuses(address: IpAddr, mode: Mode) -> bool {
+    let is_private = match unwrapped(address) {
+        IpAddr::V4(v4) => is_private_v4(v4),
+        IpAddr::V6(v6) => is_private_v6(v6),
+    };
+    is_never_reached(address) || (mode == Mode::Team && is_private)
+}
+
+/// Whether nothing is connected to there in any mode, whatever is allowed.
+fn is_never_reached(address: IpAddr) -> bool {
     match unwrapped(address) {
-        IpAddr::V4(v4) => refuses_v4(v4) || (mode == Mode::Team && is_private_v4(v4)),
-        IpAddr::V6(v6) => refuses_v6(v6) || (mode == Mode::Team && is_private_v6(v6)),
+        IpAddr::V4(v4) => refuses_v4(v4),
+        IpAddr::V6(v6) => refuses_v6(v6),
     }
 }
 

@@ -14,7 +14,8 @@ mod session;
 pub use fault::Fault;
 pub use session::Purpose;
 
-use super::{Link, policy};
+use super::policy::{Policy, Refusal, Service};
+use super::{Dialer, Link};
 use known_hosts::KnownHosts;
 use session::{Claim, Hop, Session};
 use shared::wire::connection::{Ssh, SshMethod};
@@ -79,6 +80,7 @@ struct Route {
     ssh: Ssh,
     secrets: Secrets,
     window: u32,
+    policy: Policy,
 }
 
 impl Route {
@@ -101,6 +103,7 @@ impl Route {
 #[derive(Clone)]
 pub struct Tunnel {
     tunnels: Arc<Tunnels>,
+    dialer: Arc<Dialer>,
     ssh: Ssh,
     secrets: Secrets,
 }
@@ -113,12 +116,12 @@ impl std::fmt::Debug for Tunnel {
 
 impl Tunnel {
     /// By these servers, with the secrets that are for them.
-    pub fn new(tunnels: Arc<Tunnels>, ssh: Ssh, secrets: &Secrets) -> Self {
+    pub fn new(tunnels: Arc<Tunnels>, dialer: Arc<Dialer>, ssh: Ssh, secrets: &Secrets) -> Self {
         let mut of_ssh = Secrets::default();
         for kind in SecretKind::ALL.into_iter().filter(|kind| is_for(*kind, ssh.method)) {
             of_ssh.set(kind, secrets.get(kind).cloned());
         }
-        Self { tunnels, ssh, secrets: of_ssh }
+        Self { tunnels, dialer, ssh, secrets: of_ssh }
     }
 
     /// The servers.
@@ -126,11 +129,12 @@ impl Tunnel {
         &self.ssh
     }
 
-    /// A link to that place; at most `window` bytes of it come ahead of the reader at a time.
-    pub async fn open(&self, host: &str, port: u16, window: u32, purpose: Purpose) -> Result<Link, Fault> {
-        check_far_end(host)?;
+    /// A link to that place, where that is spoken; at most `window` bytes of it come ahead of the reader at a time.
+    pub async fn open(&self, (host, port, service): (&str, u16, Service), window: u32, purpose: Purpose) -> Result<Link, Fault> {
+        check_far_end(self.dialer.policy(), host, port, service)?;
         let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
-        let route = Route { ssh: self.ssh.clone(), secrets: self.secrets.clone(), window };
+        let policy = self.dialer.policy().clone();
+        let route = Route { ssh: self.ssh.clone(), secrets: self.secrets.clone(), window, policy };
         while let Some(claim) = self.tunnels.claim(&route, purpose) {
             let session = claim.session().clone();
             match claim.open(bare, port, true).await {
@@ -142,7 +146,7 @@ impl Tunnel {
                 other => return other,
             }
         }
-        let session = Arc::new(Session::open(&route, &self.tunnels).await?);
+        let session = Arc::new(Session::open(&route, &self.tunnels, &self.dialer).await?);
         let Some(claim) = session.claim(purpose, &Arc::downgrade(&self.tunnels)) else {
             return Err(Fault::Lost(russh::Error::Disconnect));
         };
@@ -160,12 +164,12 @@ pub fn is_for(kind: SecretKind, method: SshMethod) -> bool {
     }
 }
 
-/// Addresses that are refused wherever they are connected to from; loopback and private ones are what tunnels are for.
-fn check_far_end(host: &str) -> Result<(), Fault> {
-    match policy::literal(host).filter(|address| policy::refuses(*address, policy::Mode::Local)) {
-        Some(address) => Err(Fault::FarEnd(address.to_string())),
-        None => Ok(()),
-    }
+/// What is refused wherever it is connected to from.
+fn check_far_end(policy: &Policy, host: &str, port: u16, service: Service) -> Result<(), Fault> {
+    policy.judge_far(host, port, service).map_err(|refusal| match refusal {
+        Refusal::Address(address) => Fault::FarEnd(address.to_string()),
+        port => Fault::Dial(Box::new(port.into())),
+    })
 }
 
 /// Whether that text looks like a private key at all; whether it can be opened is seen when it is used.

@@ -5,7 +5,8 @@
 
 use super::fault::Fault;
 use super::session::{Guard, Hop};
-use crate::engine::dial::Address;
+use crate::engine::dial::policy::Service;
+use crate::engine::dial::{Address, Dialer};
 use russh::client::{AuthResult, Handle, KeyboardInteractiveAuthResponse as Asked};
 use russh::keys::agent::AgentIdentity;
 use russh::keys::agent::client::AgentClient;
@@ -114,7 +115,9 @@ async fn by_agent(handle: &mut Handle<Guard>, hop: &Hop, agent: Option<&Path>) -
     let field = "ssh.method";
     let socket = agent.ok_or_else(|| Fault::Agent("SSH_AUTH_SOCK was not set when Sheaf was started".to_owned()))?;
     let fault = |error: &dyn std::fmt::Display| Fault::Agent(error.to_string());
-    let link = Address::Socket(socket.to_owned()).open().await.map_err(|error| fault(&error))?;
+    // The person's own: where several people share the server, there is none.
+    let address = Address::Socket(socket.to_owned());
+    let link = Dialer::default().open(&address, Service::Ssh, 0).await.map_err(|error| fault(&error))?;
     let mut agent = AgentClient::connect(link);
     let identities = agent.request_identities().await.map_err(|error| fault(&error))?;
     if identities.is_empty() {

@@ -5,8 +5,9 @@
 
 use super::fault::Fault;
 use super::known_hosts::{KnownHosts, Verdict};
-use super::{Route, Tunnels, proof};
-use crate::engine::dial::{Address, Link};
+use super::{Route, Tunnels, check_far_end, proof};
+use crate::engine::dial::policy::Service;
+use crate::engine::dial::{Address, Dialer, Link};
 use russh::client::{self, Handle, Msg};
 use russh::keys::{HashAlg, PublicKey, PublicKeyOrCertificate};
 use russh::{ChannelStream, SshId};
@@ -111,10 +112,14 @@ struct Load {
 
 impl Session {
     /// Connects and signs in, to the last server of the route.
-    pub async fn open(route: &Route, tunnels: &Tunnels) -> Result<Self, Fault> {
+    pub async fn open(route: &Route, tunnels: &Tunnels, dialer: &Dialer) -> Result<Self, Fault> {
         let (jump, last) = route.hops();
+        if jump.is_some() {
+            check_far_end(&route.policy, &last.host, last.port, Service::Ssh)?;
+        }
         let Hop { host, port, .. } = jump.as_ref().unwrap_or(&last).clone();
-        let link = Address::Net { host, port }.open_narrow(route.window).await.map_err(|error| Fault::Dial(Box::new(error)))?;
+        let opened = dialer.open(&Address::Net { host, port }, Service::Ssh, route.window).await;
+        let link = opened.map_err(|error| Fault::Dial(Box::new(error)))?;
         let opened = |handle, jump| Self { route: route.clone(), handle, _jump: jump, load: Mutex::default() };
         let Some(jump) = jump else { return Ok(opened(shake(link, &last, route, tunnels).await?, None)) };
         let near = shake(link, &jump, route, tunnels).await?;
@@ -179,7 +184,6 @@ fn same_kind(one: &russh::keys::Algorithm, other: &russh::keys::Algorithm) -> bo
 }
 
 async fn channel(handle: &Handle<Guard>, host: &str, port: u16, asked: &str) -> Result<ChannelStream<Msg>, Fault> {
-    super::check_far_end(host)?;
     match handle.channel_open_direct_tcpip(host, u32::from(port), "127.0.0.1", 0).await {
         Ok(channel) => Ok(channel.into_stream()),
         Err(russh::Error::ChannelOpenFailure(reason)) => {
