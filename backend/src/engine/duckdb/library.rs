@@ -58,3 +58,18 @@ fn cache() -> Option<PathBuf> {
     let of = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     of("XDG_CACHE_HOME").or_else(|| of("HOME").map(|home| home.join(".cache")))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_library_that_is_not_there_is_one_sentence_with_the_one_command() {
+        place(PathBuf::from("/no/such/library"));
+        let told = find().unwrap_err().problem.message;
+        let sentence = "DuckDB's library is not installed: run `cargo xtask setup`, or start Sheaf with `--duckdb FILE` ";
+        assert_eq!(told, format!("{sentence}({FILE_NAME})."));
+        // And there is such a command.
+        assert!(include_str!("../../../../xtask/src/main.rs").contains("\"setup\""));
+    }
+}
