@@ -1,6 +1,6 @@
 //! What a cell shows, for every type: what the server's own client prints.
 
-use crate::setting::{PAGE, rows, run, session, texts, value};
+use crate::setting::{PAGE, rows, run, run_with, session, texts, value};
 use arrow_schema::{DataType, TimeUnit};
 use backend::engine::{Param, Session};
 use shared::page::{ORIGIN_KEY, TYPE_KEY};
@@ -91,6 +91,20 @@ async fn a_page_has_the_tightest_form_of_what_the_client_prints() {
 }
 
 #[tokio::test]
+async fn f25_a_zero_date_that_is_bound_is_stored_and_read_as_it_is() {
+    let mut session = prepared("f25", "n INT PRIMARY KEY, d DATE, dt DATETIME(3)").await;
+    let zero = [Param::Text("0000-00-00".to_owned()), Param::Text("0000-00-00 00:00:00".to_owned())];
+    run_with(session.as_mut(), "INSERT INTO f25 VALUES (1, ?, ?)", &zero).await.unwrap();
+    run(session.as_mut(), "INSERT INTO f25 VALUES (2, '2024-05-01', '2024-05-01 01:02:03')").await.unwrap();
+    run_with(session.as_mut(), "UPDATE f25 SET d = ?, dt = ? WHERE n = 2", &zero).await.unwrap();
+    let expected = [["0000-00-00", "0000-00-00 00:00:00.000"], ["0000-00-00", "0000-00-00 00:00:00.000"]];
+    assert_eq!(rows(session.as_mut(), "SELECT d, dt FROM f25 ORDER BY n").await, expected);
+    let (batch, _) = run_with(session.as_mut(), "SELECT d, dt FROM f25 WHERE d = ? ORDER BY n", &zero[..1]).await.unwrap();
+    assert_eq!(texts(&batch.unwrap()), expected);
+    assert_eq!(mariadb().sql("SELECT CONCAT(d, ' ', dt) FROM shop.f25 WHERE n = 2"), "0000-00-00 0000-00-00 00:00:00.000\n");
+}
+
+#[tokio::test]
 async fn f26_a_time_of_838_hours_stays_whole() {
     let sql =
         "SELECT SEC_TO_TIME(360005) AS t, CAST('838:59:59' AS TIME) AS m, CAST('-01:02:03' AS TIME) AS n, CAST('23:59:59' AS TIME) AS o";
@@ -117,6 +131,32 @@ async fn f33_a_blob_keeps_its_bytes() {
     let mut session = prepared("f33", "id INT PRIMARY KEY, d BLOB").await;
     run(session.as_mut(), "INSERT INTO f33 VALUES (1,x'81'),(2,x'FFD8FFE0'),(3,'')").await.unwrap();
     assert_eq!(rows(session.as_mut(), "SELECT d, HEX(d) FROM f33").await, [["81", "81"], ["FFD8FFE0", "FFD8FFE0"], ["", ""]]);
+}
+
+#[tokio::test]
+async fn f32_every_byte_of_a_binary_is_in_its_cell() {
+    let mut session = prepared("f32", "u BINARY(16), v VARBINARY(20)").await;
+    let hex = "550E8400E29B41D4A716446655440000";
+    run(session.as_mut(), &format!("INSERT INTO f32 VALUES (x'{hex}', x'{hex}'), (x'00', x'00')")).await.unwrap();
+    let shown = rows(session.as_mut(), "SELECT u, v, HEX(u) FROM f32 ORDER BY u DESC").await;
+    let zeros = "0".repeat(32);
+    assert_eq!(shown, [[hex, hex, hex], [zeros.as_str(), "00", zeros.as_str()]]);
+    let (batch, _) = run_with(session.as_mut(), "SELECT u FROM f32 WHERE HEX(u) = ?", &[Param::Text(hex.to_owned())]).await.unwrap();
+    assert_eq!(texts(&batch.unwrap()), [[hex]]);
+}
+
+#[tokio::test]
+async fn f51_a_geometry_keeps_its_reference_system_and_every_bit() {
+    let mut session = prepared("f51", "n INT, g GEOMETRY").await;
+    for (n, point, system) in [(1, "POINT(103.5 30.5)", 4490), (2, "POINT(1 2)", 4326), (3, "LINESTRING(0 0,1 1)", 0)] {
+        run(session.as_mut(), &format!("INSERT INTO f51 VALUES ({n}, ST_GeomFromText('{point}', {system}))")).await.unwrap();
+    }
+    let sql = "SELECT HEX(g), ST_AsText(g), ST_SRID(g) FROM shop.f51 ORDER BY n";
+    let client: Vec<Vec<String>> = mariadb().sql(sql).lines().map(|line| line.split('\t').map(str::to_owned).collect()).collect();
+    assert_eq!(rows(session.as_mut(), sql).await, client);
+    let bytes: Vec<String> = rows(session.as_mut(), "SELECT g FROM f51 ORDER BY n").await.concat();
+    assert_eq!(bytes, client.iter().map(|row| row[0].clone()).collect::<Vec<_>>());
+    assert!(bytes[0].starts_with("8A110000") && client[0][1..] == ["POINT(103.5 30.5)", "4490"]);
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@ use crate::setting::{PAGE, cell, connect, run, session, target, value};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::DataType;
 use backend::engine::{Fate, Session};
+use shared::page::TYPE_KEY;
 use shared::sql::dialects::dialect;
 use shared::sql::splitter::split;
 use shared::wire::connection::EngineKind;
@@ -318,6 +319,28 @@ async fn z32_a_commit_behind_a_backslash_is_seen_and_never_sent_along() {
         run(session.as_mut(), &text[parts[1].clone()]).await.unwrap();
         let error = run(session.as_mut(), &text[parts[2].clone()]).await.unwrap_err();
         assert_eq!(error.problem.sqlstate.as_deref(), Some("25006"));
+    }
+}
+
+/// A type of that name whose text is kept as it is written, as that of PostGIS is in hexadecimal.
+const GEOMETRY: &str = "create schema spatial; set search_path = spatial; create type geometry;
+    create function geometry_in(cstring) returns geometry language internal immutable strict as 'textin';
+    create function geometry_out(geometry) returns cstring language internal immutable strict as 'textout';
+    create type geometry (input = geometry_in, output = geometry_out, like = text);";
+
+#[tokio::test]
+async fn f50_f51_a_geometry_is_the_servers_own_text_whatever_came_before_it() {
+    for cluster in clusters() {
+        cluster.psql("postgres", GEOMETRY);
+        let mut session = session(cluster).await;
+        let in_space = "01010000A0E6100000000000000000F03F00000000000000400000000000000840";
+        let plain = "0101000020E6100000000000000000F03F0000000000000040";
+        let other_system = "01010000208A1100000000000000E059400000000000803E40";
+        for text in [in_space, plain, other_system, plain] {
+            let batch = rows(session.as_mut(), &format!("select '{text}'::spatial.geometry as g")).await;
+            assert_eq!(batch.schema_ref().field(0).metadata()[TYPE_KEY], "spatial.geometry");
+            assert_eq!(cell(&batch, 0, 0), text);
+        }
     }
 }
 
