@@ -13,9 +13,17 @@ fn names(data: &Path) -> Vec<PathBuf> {
     std::os::unix::fs::symlink(data, data.join("folder")).unwrap();
     std::fs::create_dir(data.join("inner")).unwrap();
     std::fs::hard_link(data.join("sheaf.sqlite"), data.join("hard.sqlite")).unwrap();
-    ["sheaf.sqlite", "linked.sqlite", "folder/sheaf.sqlite", "inner/../folder/sheaf.sqlite", "hard.sqlite", "sheaf.sqlite-wal"]
-        .map(|name| data.join(name))
-        .to_vec()
+    let mut names =
+        ["sheaf.sqlite", "linked.sqlite", "folder/sheaf.sqlite", "inner/../folder/sheaf.sqlite", "hard.sqlite", "sheaf.sqlite-wal"]
+            .map(|name| data.join(name))
+            .to_vec();
+    if cfg!(target_os = "linux") {
+        let store = data.join("sheaf.sqlite");
+        names.push(PathBuf::from(format!("/proc/self/root{}", store.display())));
+        names.push(PathBuf::from(format!("/proc/self/cwd/{}", relative(&store))));
+        names.push(PathBuf::from(format!("/proc/thread-self/root{}", store.display())));
+    }
+    names
 }
 
 /// From the folder this process works in.
@@ -63,6 +71,11 @@ async fn z43_the_store_is_not_attached_by_any_name() {
         refused(&client, &id, &format!("ATTACH DATABASE '{}' AS \"o\"\"wn\"", relative(&path))).await;
         refused(&client, &id, &format!("ATTACH 'file:{shown}?mode=ro' AS own")).await;
         refused(&client, &id, &format!("ATTACH 'file://localhost{encoded}?cache=private' AS own")).await;
+        for query in ["mode=rw", "mode=rwc", "immutable=1", "nolock=1&mode=memory", "cache=shared", "psow=0#x"] {
+            refused(&client, &id, &format!("ATTACH 'file:{shown}?{query}' AS own")).await;
+        }
+        refused(&client, &id, &format!("ATTACH 'file:{}' AS own", relative(&path))).await;
+        refused(&client, &id, &format!("ATTACH 'file:////{shown}' AS own")).await;
         refused(&client, &id, &format!("VACUUM INTO '{shown}'")).await;
         refused(&client, &id, &format!("VACUUM INTO 'file:{encoded}'")).await;
     }
@@ -91,4 +104,29 @@ async fn z43_the_store_is_not_attached_by_any_name() {
     }
     // The store is whole and takes the next connection.
     client.sqlite("CREATE TABLE u(a)").await;
+}
+
+#[tokio::test]
+async fn z43_a_read_only_connection_attaches_nothing() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::start(data.path()).await;
+    let client = server.sign_in().await;
+    let id = client.sqlite("CREATE TABLE t(a)").await;
+    assert_eq!(client.patch(&format!("/api/v1/connections/{id}"), &json!({"read_only": true})).await.status, 204);
+    let other = data.path().join("other.sqlite");
+    std::fs::write(&other, "").unwrap();
+    for path in names(data.path()).into_iter().chain([other, data.path().join("none.sqlite"), PathBuf::from(":memory:"), PathBuf::new()]) {
+        for sql in [
+            format!("ATTACH '{}' AS o", path.display()),
+            format!("ATTACH 'file:{}?mode=ro' AS o", path.display()),
+            format!("ATTACH trim('{}') AS o", path.display()),
+            format!("VACUUM INTO '{}'", path.display()),
+        ] {
+            let problem = client.run(&json!({"connection": id, "sql": sql, "session": "k"})).await.problem(422);
+            assert_eq!(problem.code, ErrorCode::Rejected, "{sql}: {}", problem.message);
+        }
+    }
+    let list = client.run(&json!({"connection": id, "session": "k", "sql": "PRAGMA database_list"})).await.page();
+    assert_eq!(list.num_rows(), 1);
+    assert!(!data.path().join("none.sqlite").exists());
 }
