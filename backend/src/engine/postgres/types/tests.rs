@@ -25,13 +25,15 @@ fn names_bear_their_modifiers() {
 }
 
 #[test]
-fn only_a_numeric_that_fits_is_a_decimal() {
+fn a_numeric_has_the_scale_of_its_type_where_that_is_one_of_a_decimal() {
     let numeric = |precision: i32, scale: i32| Kind::of(1700, (precision << 16 | (scale & 0x7ff)) + 4);
     assert_eq!(numeric(38, 38), Kind::Decimal { precision: 38, scale: 38 });
-    assert_eq!(numeric(39, 2), Kind::Text);
-    assert_eq!(numeric(3, -2), Kind::Text);
-    assert_eq!(numeric(2, 4), Kind::Text);
-    assert_eq!(Kind::of(1700, -1), Kind::Text);
+    assert_eq!(numeric(38, 38).data_type(), DataType::Decimal128(38, 38));
+    assert_eq!(numeric(39, 2).data_type(), DataType::Decimal256(39, 2));
+    assert_eq!(numeric(76, 76), Kind::Decimal { precision: 76, scale: 76 });
+    for kind in [numeric(77, 2), numeric(3, -2), numeric(2, 4), Kind::of(1700, -1)] {
+        assert_eq!(kind, Kind::Numeric);
+    }
 }
 
 #[test]
