@@ -39,7 +39,7 @@ use shared::limits;
 use shared::problem::{ErrorCode, Problem};
 use shared::wire::catalog::Catalog;
 use shared::wire::connection::{EngineKind, TestResult};
-use shared::wire::run::{RunStatus, SessionStatus, StartRun};
+use shared::wire::run::{AdoptSession, RunStatus, SessionStatus, StartRun};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -67,6 +67,8 @@ pub struct RunsConfig {
     pub parked: Duration,
     /// How long the answer with a result waits to know whether the statement has another.
     pub further: Duration,
+    /// How long the end of the event stream is waited for that a page had before it was loaded anew.
+    pub former: Duration,
     /// How long a run outlives the last event stream of its window.
     pub lease: Duration,
     /// How long a run without a window outlives its last use.
@@ -103,6 +105,7 @@ impl RunsConfig {
             disk_free_min: limits::DISK_FREE_MIN,
             parked: Duration::from_secs(limits::PARKED_SECONDS_MAX),
             further: Duration::from_millis(limits::FURTHER_WAIT_MILLIS),
+            former: Duration::from_secs(limits::FORMER_WINDOW_SECONDS_MAX),
             lease: Duration::from_secs(limits::LEASE_SECONDS),
             run_idle: Duration::from_secs(limits::RUN_IDLE_SECONDS),
             session_idle: Duration::from_secs(limits::SESSION_IDLE_SECONDS),
@@ -340,10 +343,21 @@ impl Runs {
 
     /// A window that was loaded anew takes a console over, unless another window that is open has it: its session lives by that
     /// window from now on, and so does the run that is under way in it. Where the session stands; `None` where the console has none.
-    pub fn adopt_session(&self, grant: &Grant, connection: ConnectionId, session: SessionId, window: WindowId) -> Option<SessionStatus> {
+    pub async fn adopt_session(
+        &self,
+        grant: &Grant,
+        connection: ConnectionId,
+        session: SessionId,
+        AdoptSession { window, former }: AdoptSession,
+    ) -> Option<SessionStatus> {
         let principal = grant.principal().clone();
-        let window = (principal.clone(), window);
-        self.registry.adopt(&ConsoleKey { principal, connection, session }, &window)
+        let (window, former) = ((principal.clone(), window), former.map(|former| (principal.clone(), former)));
+        let console = ConsoleKey { principal, connection, session };
+        if let Some(former) = former.filter(|former| self.registry.lives_by(&console, former)) {
+            // Past the time it is open, perhaps in a copy of the page: then it keeps what it has.
+            let _ = tokio::time::timeout(self.registry.config.former, self.registry.windows.until_left(&former)).await;
+        }
+        self.registry.adopt(&console, &window)
     }
 
     /// A console was closed: its run is ended and its session closed. Harmless where there is none.

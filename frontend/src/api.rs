@@ -230,8 +230,14 @@ pub async fn close(run: &RunId) -> Result<(), Problem> {
 }
 
 /// Takes a console's database session over into this window, and what runs there; nothing where there is no session.
-pub async fn adopt_session(connection: &ConnectionId, session: &SessionId, window: &WindowId) -> Option<SessionStatus> {
-    let ask = Ask::new(Method::Post, &format!("/sessions/{connection}/{session}")).json(&AdoptSession { window: window.clone() }).ok()?;
+/// `former` is the window that this page was before it was loaded anew.
+pub async fn adopt_session(
+    connection: &ConnectionId,
+    session: &SessionId,
+    window: WindowId,
+    former: Option<WindowId>,
+) -> Option<SessionStatus> {
+    let ask = Ask::new(Method::Post, &format!("/sessions/{connection}/{session}")).json(&AdoptSession { window, former }).ok()?;
     ask.send().await.ok()?.json().await.ok()
 }
 

@@ -27,6 +27,8 @@ pub(super) struct Console {
     pub desk: Arc<Mutex<Desk>>,
     /// The run that has the desk, or has it next.
     pub current: Weak<Run>,
+    /// The statement of that run.
+    pub sql: Box<str>,
     /// The window it lives by.
     pub window: Option<WindowKey>,
     /// Ends a console without a window.
@@ -48,7 +50,7 @@ pub(super) struct Desk {
 
 impl Console {
     pub fn new() -> Self {
-        Self { desk: Arc::default(), current: Weak::new(), window: None, expiry: None }
+        Self { desk: Arc::default(), current: Weak::new(), sql: Box::default(), window: None, expiry: None }
     }
 
     /// What its session has open; `None` where it has no session.

@@ -21,6 +21,8 @@ pub(super) type WindowKey = (Principal, WindowId);
 #[derive(Default)]
 pub(super) struct Windows {
     table: Mutex<HashMap<WindowKey, Window>>,
+    /// An event stream has ended.
+    parted: Notify,
 }
 
 #[derive(Default)]
@@ -85,7 +87,22 @@ impl Windows {
         let mut table = self.table();
         let Some(window) = table.get_mut(key) else { return false };
         window.watchers.retain(|known| !Arc::ptr_eq(known, watcher));
-        window.watchers.is_empty()
+        let is_left = window.watchers.is_empty();
+        drop(table);
+        self.parted.notify_waiters();
+        is_left
+    }
+
+    /// Until no event stream of it is open.
+    pub async fn until_left(&self, key: &WindowKey) {
+        loop {
+            // Before the look: what ends in between is heard as well.
+            let parted = self.parted.notified();
+            if !self.is_watched(key) {
+                return;
+            }
+            parted.await;
+        }
     }
 
     /// An event stream of it is open.

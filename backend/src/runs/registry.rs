@@ -73,7 +73,7 @@ impl Registry {
         let run = Run::new(new, self.spool.segment(), self.windows.clone());
         let desk = {
             let mut table = self.table();
-            self.admit(&mut table, &run)?
+            self.admit(&mut table, &run, &sql)?
         };
         let seats = Seats { desk, ..self.seats(principal, &connection, target) };
         let actor = Actor { run: run.clone(), config: self.config.clone(), seats, sql, params, opens };
@@ -117,7 +117,12 @@ impl Registry {
     }
 
     /// Writes the run into the table, if there is room and its console is free.
-    fn admit(&self, table: &mut Table, run: &Arc<Run>) -> Result<Option<Arc<tokio::sync::Mutex<super::console::Desk>>>, Problem> {
+    fn admit(
+        &self,
+        table: &mut Table,
+        run: &Arc<Run>,
+        sql: &str,
+    ) -> Result<Option<Arc<tokio::sync::Mutex<super::console::Desk>>>, Problem> {
         if table.is_closing {
             return Err(too_many("Sheaf is shutting down".to_owned()));
         }
@@ -133,6 +138,7 @@ impl Registry {
         let desk = run.console.as_ref().map(|key| {
             let console = table.consoles.entry(key.clone()).or_insert_with(Console::new);
             console.current = Arc::downgrade(run);
+            console.sql = sql.into();
             console.window = run.window();
             if let Some(expiry) = console.expiry.take() {
                 expiry.abort();
@@ -280,23 +286,29 @@ impl Registry {
         abort(&run.expiry);
     }
 
+    /// A console lives by that window.
+    pub fn lives_by(&self, key: &ConsoleKey, window: &WindowKey) -> bool {
+        self.table().consoles.get(key).is_some_and(|console| console.window.as_ref() == Some(window))
+    }
+
     /// A console and the run that is under way in it live by `window` from now on, unless a window that is open has them.
     pub fn adopt(self: &Arc<Self>, key: &ConsoleKey, window: &WindowKey) -> Option<SessionStatus> {
         let mut table = self.table();
         let console = table.consoles.get_mut(key)?;
         let transaction = console.transaction()?;
         if console.window.as_ref().is_some_and(|window| self.windows.is_watched(window)) {
-            return Some(SessionStatus { transaction, run: None });
+            return Some(SessionStatus { transaction, run: None, sql: None, elsewhere: true });
         }
         console.window = Some(window.clone());
         let run = console.current.upgrade().filter(|run| run.window().is_some() && is_under_way(run));
+        let sql = run.as_ref().map(|_| console.sql.to_string());
         if run.is_some() {
             // With it the one before, where that has the session until its statement's next result is there.
             table.active.values().filter(|run| run.console.as_ref() == Some(key)).for_each(|run| run.pass_on(window));
         }
         drop(table);
         self.arm(window);
-        Some(SessionStatus { transaction, run: run.map(|run| run.status()) })
+        Some(SessionStatus { transaction, run: run.map(|run| run.status()), sql, elsewhere: false })
     }
 
     /// All runs of a window, for a watcher that is new.

@@ -8,12 +8,15 @@ use crate::state::consoles::{Console, KEY_PREFIX, Kept, Merge, merge};
 use crate::state::theme::{self, Theme};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
+use shared::ids::WindowId;
 use std::sync::Arc;
 use std::time::Duration;
 use wasm_bindgen::JsCast;
 
 const REST: Duration = Duration::from_millis(400);
 const ACTIVE: &str = "sheaf.active";
+/// The name of this window, for what it is after it was loaded anew.
+const WINDOW: &str = "sheaf.window";
 
 /// Opens the consoles that storage holds and shows the one that was shown.
 pub fn restore(w: Workbench) {
@@ -38,18 +41,26 @@ pub fn restore(w: Workbench) {
     w.consoles.closed.set(closed_consoles(w));
 }
 
-/// Finds the database sessions of consoles again that a reload of the page left: with what they have open, and what runs there.
+/// Finds the database sessions of consoles again that a reload of the page left: with what they have open, and what runs there. What
+/// was still to come of a script is not started, and that is told.
 pub fn adopt_sessions(w: Workbench) {
+    let window = w.window.get_value();
+    let former = storage::session(WINDOW).map(WindowId);
+    storage::keep_for_session(WINDOW, Some(&window.0));
     for console in w.consoles.list.get_untracked() {
         let Some(connection) = console.connection.get_untracked() else { continue };
+        let (window, former) = (window.clone(), former.clone());
         spawn_local(async move {
-            let found = api::adopt_session(&connection, &console.session(), &w.window.get_value()).await;
+            let found = api::adopt_session(&connection, &console.session(), window, former).await;
+            if !found.as_ref().is_some_and(|found| found.elsewhere) {
+                run::say_what_was_left(console);
+            }
             if let Some(found) = found
                 && !console.slot.is_working()
             {
                 console.slot.transaction.set(found.transaction);
                 if let Some(status) = found.run {
-                    run::take_over(w, console, connection, status);
+                    run::take_over(w, console, connection, status, found.sql.unwrap_or_default());
                 }
             }
         });

@@ -1,5 +1,6 @@
 //! One run after another in a console: sent, answered, shown, told ([`tell`]).
 
+mod left;
 mod tell;
 
 use super::{browse, listen, now_ms};
@@ -25,6 +26,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use left::say_what_was_left;
 pub use tell::{say, say_end, say_notices};
 
 /// A statement that has answered by then never says that it runs: less than this is seen as at once.
@@ -61,6 +63,7 @@ fn run_each(w: Workbench, console: Console, connection: ConnectionId, text: Arc<
     spawn_local(async move {
         let mut reason = None;
         for (at, (range, params)) in statements.into_iter().enumerate() {
+            left::keep(console, score.of - at - 1);
             let part = Part { run, number: at + 1, of: score.of, result: 1 };
             match one(w, console, &connection, Sent { text: text.clone(), range, part, since_ms: started_ms }, params).await {
                 Ok(()) => score.done += 1,
@@ -74,6 +77,7 @@ fn run_each(w: Workbench, console: Console, connection: ConnectionId, text: Arc<
                 break;
             }
         }
+        left::keep(console, 0);
         if score.of > 1 {
             tell::closed(console, &score, now_ms() - started_ms, reason);
         }
@@ -138,14 +142,14 @@ async fn apart_on(w: Workbench, console: Console, connection: &ConnectionId, sql
     done.is_ok()
 }
 
-/// Shows a statement that runs since before the page was loaded anew, and then what it gives. Its text is not known here.
-pub fn take_over(w: Workbench, console: Console, connection: ConnectionId, status: RunStatus) {
+/// Shows a statement that runs since before the page was loaded anew, and then what it gives.
+pub fn take_over(w: Workbench, console: Console, connection: ConnectionId, status: RunStatus, sql: String) {
     let RunStatus { id, token: Some(token), elapsed_ms, .. } = status else { return };
     let (part, since_ms) = (Part { run: console.slot.begin_run(), number: 1, of: 1, result: 1 }, now_ms() - elapsed_ms);
     w.runs.expect(token.clone(), console);
     work(console, Running { token: token.clone(), range: (0, 0), started_ms: since_ms, cancelling: false, part: None });
     spawn_local(async move {
-        let sent = Sent { text: "".into(), range: 0..0, part, since_ms };
+        let sent = Sent { text: sql.into(), range: 0..0, part, since_ms };
         let answer = api::answer_of(&id).await;
         let _ = answered(w, console, &connection, sent, (&token, since_ms), answer).await;
         rest(console);

@@ -114,6 +114,9 @@ impl RunState {
 pub struct AdoptSession {
     /// The window whose event stream keeps the session alive from now on.
     pub window: WindowId,
+    /// The window that the same page was before it was loaded anew: where the console lives by that one still, its end is waited for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub former: Option<WindowId>,
 }
 
 /// Where a console's session stands.
@@ -125,6 +128,12 @@ pub struct SessionStatus {
     /// The run whose statement is still at work on it, and which the window has taken over with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<RunStatus>,
+    /// The text of that statement.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sql: Option<String>,
+    /// Another window that is open has the console: nothing was taken over.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub elsewhere: bool,
 }
 
 /// One column of a result.

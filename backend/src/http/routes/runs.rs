@@ -176,9 +176,9 @@ pub async fn adopt_session(
     State(app): State<App>,
     grant: Grant,
     PathOf((connection, session)): PathOf<(ConnectionId, SessionId)>,
-    Json(AdoptSession { window }): Json<AdoptSession>,
+    Json(request): Json<AdoptSession>,
 ) -> Result<axum::Json<SessionStatus>, Failure> {
-    let status = app.runs.adopt_session(&grant, connection, session, window);
+    let status = app.runs.adopt_session(&grant, connection, session, request).await;
     Ok(axum::Json(status.ok_or_else(|| Problem::new(ErrorCode::NotFound, "This console has no database session"))?))
 }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use futures_util::{Stream, StreamExt};
-use shared::wire::run::{SessionStatus, TransactionState};
+use shared::wire::run::{AdoptSession, SessionStatus, TransactionState};
 use std::pin::Pin;
 use tokio::time::{Instant, advance, sleep};
 
@@ -259,20 +259,19 @@ async fn a_new_watcher_is_told_what_is_there() {
 #[tokio::test(start_paused = true)]
 async fn a_window_that_was_loaded_anew_takes_its_consoles_over() {
     let house = house();
-    let adopt = |console: &str, window: &str| {
-        let (connection, session) = (ConnectionId("c1".to_owned()), SessionId(console.to_owned()));
-        let status = house.runs.adopt_session(&house.grant, connection, session, WindowId(window.to_owned()));
-        status.map(|status| (status.transaction, status.run))
+    let adopt = async |console: &str, window: &str| {
+        let status = adopt_as(&house, console, window, None).await;
+        status.map(|status| (status.transaction, status.run, status.elsewhere))
     };
     let old = watch(&house, "old");
     house.start(StartRun { window: Some(WindowId("old".to_owned())), ..on_console("begin", "k") }).await.unwrap();
     // Another window asks while the first is open: it is told, and takes nothing.
-    assert_eq!(adopt("k", "other"), Some((TransactionState::Open, None)));
+    assert_eq!(adopt("k", "other").await, Some((TransactionState::Open, None, true)));
     sleep(120 * SECOND).await;
     assert_eq!(house.runs.census().sessions, 1);
     drop(old);
     house.settle().await;
-    assert_eq!(adopt("k", "new"), Some((TransactionState::Open, None)));
+    assert_eq!(adopt("k", "new").await, Some((TransactionState::Open, None, false)));
     let new = watch(&house, "new");
     house.settle().await;
     sleep(120 * SECOND).await;
@@ -280,7 +279,7 @@ async fn a_window_that_was_loaded_anew_takes_its_consoles_over() {
     drop(new);
     sleep(31 * SECOND).await;
     assert_eq!(house.runs.census().sessions, 0);
-    assert_eq!((adopt("k", "later"), adopt("stranger", "later")), (None, None));
+    assert_eq!((adopt("k", "later").await, adopt("stranger", "later").await), (None, None));
 }
 
 /// A statement of the window `old` that waits at the gate, and whose start nobody waits for any more.
@@ -294,9 +293,42 @@ async fn left_at_the_gate(house: &House, sql: &str) {
     house.settle().await;
 }
 
-fn adopt_console(house: &House, window: &str) -> Option<SessionStatus> {
-    let (connection, session) = (ConnectionId("c1".to_owned()), SessionId("k".to_owned()));
-    house.runs.adopt_session(&house.grant, connection, session, WindowId(window.to_owned()))
+async fn adopt_as(house: &House, console: &str, window: &str, former: Option<&str>) -> Option<SessionStatus> {
+    let (connection, session) = (ConnectionId("c1".to_owned()), SessionId(console.to_owned()));
+    let request = AdoptSession { window: WindowId(window.to_owned()), former: former.map(|former| WindowId(former.to_owned())) };
+    house.runs.adopt_session(&house.grant, connection, session, request).await
+}
+
+async fn adopt_console(house: &House, window: &str) -> Option<SessionStatus> {
+    adopt_as(house, "k", window, None).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_that_was_loaded_anew_waits_for_the_end_of_what_it_was_before() {
+    let house = Arc::new(house());
+    let old = watch(&house, "old");
+    let sql = "rows n=7 gate=execute";
+    let start = house.start_later(StartRun { window: Some(WindowId("old".to_owned())), ..on_console(sql, "k") });
+    house.world.at_gate.notified().await;
+    start.abort();
+    let later = |former: &'static str| {
+        let house = house.clone();
+        tokio::spawn(async move { adopt_as(&house, "k", "new", Some(former)).await.unwrap() })
+    };
+    // Who was another one before does not wait, and takes nothing.
+    let begun = Instant::now();
+    let status = later("stranger").await.unwrap();
+    assert_eq!((status.run, status.elsewhere, begun.elapsed()), (None, true, Duration::ZERO));
+    // Nor does who was this one take it from a copy of the page that is open still, after a moment.
+    let status = later("old").await.unwrap();
+    assert_eq!((status.run, status.elsewhere, begun.elapsed()), (None, true, 2 * SECOND));
+    let adopting = later("old");
+    house.settle().await;
+    assert!(!adopting.is_finished());
+    drop(old);
+    let status = adopting.await.unwrap();
+    assert_eq!((status.sql.as_deref(), status.elsewhere, begun.elapsed()), (Some(sql), false, 2 * SECOND));
+    assert_eq!(status.run.unwrap().state, RunState::Running);
 }
 
 #[tokio::test(start_paused = true)]
@@ -305,7 +337,7 @@ async fn a_window_that_was_loaded_anew_takes_over_what_runs() {
     left_at_the_gate(&house, "rows n=7 gate=execute").await;
     let mut new = watch(&house, "new");
     assert!(heard(&house, &mut new).await.is_empty());
-    let run = adopt_console(&house, "new").unwrap().run.unwrap();
+    let run = adopt_console(&house, "new").await.unwrap().run.unwrap();
     assert_eq!((run.state, run.token.as_deref()), (RunState::Running, Some("t")));
     assert_eq!(heard(&house, &mut new).await.first().map(|told| told.id.clone()), Some(run.id.clone()), "its news are the new window's");
     // Long after the lease of the window that started it.
@@ -323,13 +355,13 @@ async fn a_window_that_was_loaded_anew_takes_over_what_runs() {
 async fn what_was_taken_over_can_be_cancelled_and_its_end_is_told_to_who_waits() {
     let house = house();
     left_at_the_gate(&house, "rows n=7 gate=execute").await;
-    let run = adopt_console(&house, "new").unwrap().run.unwrap();
+    let run = adopt_console(&house, "new").await.unwrap().run.unwrap();
     let first = house.page_later(&run.id, 0);
     house.settle().await;
     house.runs.cancel_by_token(&house.grant, "t").unwrap();
     let problem = first.await.unwrap().unwrap_err();
     assert_eq!((problem.code, problem.transaction), (ErrorCode::Cancelled, Some(TransactionState::None)));
-    assert_eq!(adopt_console(&house, "newer").unwrap().run, None, "what has ended is not taken over");
+    assert_eq!(adopt_console(&house, "newer").await.unwrap().run, None, "what has ended is not taken over");
     house.start(on_console("rows n=1", "k")).await.unwrap();
 }
 
@@ -347,7 +379,7 @@ async fn the_next_result_that_is_waited_for_is_taken_over_with_the_one_before() 
     drop(old);
     house.settle().await;
     let new = watch(&house, "new");
-    let run = adopt_console(&house, "new").unwrap().run.unwrap();
+    let run = adopt_console(&house, "new").await.unwrap().run.unwrap();
     sleep(120 * SECOND).await;
     house.world.gate.add_permits(1);
     assert_eq!(rows_of(&house.page(&run.id, 0).await.unwrap()).len(), 8);
