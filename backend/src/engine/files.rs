@@ -6,8 +6,11 @@ use super::EngineError;
 use super::sqlite::own;
 use shared::problem::ErrorCode;
 use std::fs::File;
-use std::io;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+
+/// Bytes that tell what a file is.
+const START_BYTES: u64 = 16;
 
 /// A regular file that this user may read.
 #[derive(Debug)]
@@ -18,6 +21,20 @@ pub struct Found<'a> {
     pub path: PathBuf,
     /// Open for reading, at its beginning.
     pub file: File,
+}
+
+impl Found<'_> {
+    /// Its first bytes, which tell what it is.
+    pub fn start(&self) -> Result<Vec<u8>, EngineError> {
+        let mut start = Vec::new();
+        let read = (&self.file).take(START_BYTES).read_to_end(&mut start);
+        read.map(|_| start).map_err(|e| cannot_open(format!("{} cannot be opened: {e}.", self.given)))
+    }
+}
+
+/// Whether a file that begins like this is a database of DuckDB.
+pub fn is_duckdb(start: &[u8]) -> bool {
+    start.get(8..12) == Some(b"DUCK")
 }
 
 /// Looks for it; `what` is the file in a person's words, `resolve` makes the whole path of the one that was named.

@@ -2,13 +2,13 @@
 
 use super::support::{Db, PAGE, connect, one, refusal, rows, run};
 use arrow_array::builder::{FixedSizeBinaryBuilder, ListBuilder, StringBuilder, StringViewBuilder};
-use arrow_array::types::{Int8Type, Int32Type};
+use arrow_array::types::{ArrowPrimitiveType, Float16Type, Int8Type, Int32Type};
 use arrow_array::{
     Array, ArrayRef, BinaryArray, BooleanArray, Date32Array, Date64Array, Decimal128Array, Decimal256Array, DictionaryArray,
-    DurationMicrosecondArray, FixedSizeBinaryArray, FixedSizeListArray, Float32Array, Float64Array, Int8Array, Int16Array, Int32Array,
-    Int64Array, IntervalMonthDayNanoArray, LargeStringArray, NullArray, RecordBatch, StringArray, StructArray, Time64MicrosecondArray,
-    TimestampMicrosecondArray, TimestampMillisecondArray, TimestampNanosecondArray, TimestampSecondArray, UInt8Array, UInt16Array,
-    UInt32Array, UInt64Array,
+    DurationMicrosecondArray, FixedSizeBinaryArray, FixedSizeListArray, Float16Array, Float32Array, Float64Array, Int8Array, Int16Array,
+    Int32Array, Int64Array, IntervalMonthDayNanoArray, LargeStringArray, NullArray, RecordBatch, StringArray, StructArray,
+    Time64MicrosecondArray, TimestampMicrosecondArray, TimestampMillisecondArray, TimestampNanosecondArray, TimestampSecondArray,
+    UInt8Array, UInt16Array, UInt32Array, UInt64Array,
 };
 use arrow_buffer::{IntervalMonthDayNano, i256};
 use arrow_ipc::writer::{FileWriter, StreamWriter};
@@ -258,6 +258,7 @@ async fn what_is_no_whole_arrow_file_is_told_in_a_sentence() {
     for (bytes, words) in [
         (&b"just some notes"[..], "a.arrow is no Arrow file."),
         (b"", "a.arrow is no Arrow file."),
+        (b"FEA1\0\0\0\0FEA1", "a.arrow is a Feather file of version 1; write it as version 2, which is Arrow's own format."),
         (b"ARROW1", "a.arrow is cut short."),
         (b"ARROW1\0\0ARROW1", "a.arrow is cut short."),
         (b"\xff\xff\xff\xff\xff\xff\xff\x7f", "a.arrow is damaged: a message has too long a description."),
@@ -265,6 +266,11 @@ async fn what_is_no_whole_arrow_file_is_told_in_a_sentence() {
         (b"\xff\xff\xff\xff\0\0\0\0", "a.arrow has no columns."),
     ] {
         assert_eq!(refused(&file("a.arrow", bytes)).await, words);
+    }
+    let rows = arrow_array::RecordBatchOptions::new().with_row_count(Some(3));
+    let without = RecordBatch::try_new_with_options(Arc::new(Schema::empty()), Vec::new(), &rows).unwrap();
+    for as_stream in [false, true] {
+        assert_eq!(refused(&file("a.arrow", &written(std::slice::from_ref(&without), as_stream))).await, "a.arrow has no columns.");
     }
     let whole = written(&[batch(0..300), batch(300..600)], false);
     for at in [9, 100, 5_000, whole.len() / 2, whole.len() - 7, whole.len() - 1] {
@@ -382,7 +388,7 @@ async fn rare_types_are_read_or_refused_in_a_sentence() {
     let run_ends = Arc::new(Field::new("run_ends", DataType::Int32, false));
     let entry = vec![Field::new("keys", DataType::Utf8, false), Field::new("values", DataType::Int32, true)];
     let types = [
-        (DataType::Float16, None),
+        (DataType::Float16, Some("FLOAT")),
         (DataType::Decimal32(9, 2), Some("DECIMAL(9,2)")),
         (DataType::Decimal64(18, 2), Some("DECIMAL(18,2)")),
         (DataType::Decimal256(76, 2), Some("VARCHAR")),
@@ -423,6 +429,40 @@ async fn rare_types_are_read_or_refused_in_a_sentence() {
             }
         }
     }
+}
+
+/// What the bits of a half float stand for, by its definition.
+fn half(bits: u16) -> f32 {
+    let (exponent, fraction) = (i32::from(bits >> 10 & 0x1f), f32::from(bits & 0x3ff) / 1_024.0);
+    let size = match exponent {
+        0 => fraction * 2.0_f32.powi(-14),
+        31 if fraction == 0.0 => f32::INFINITY,
+        31 => f32::NAN,
+        _ => (1.0 + fraction) * 2.0_f32.powi(exponent - 15),
+    };
+    if bits >> 15 == 1 { -size } else { size }
+}
+
+#[tokio::test]
+async fn every_half_float_is_read_as_what_it_is() {
+    type Half = <Float16Type as ArrowPrimitiveType>::Native;
+    let halves = || (0..=u16::MAX).map(|bits| (bits != 7).then(|| Half::from_bits(bits)));
+    let pairs = halves().map(|half| half.map(|half| vec![Some(half), None]));
+    let columns: [(&str, ArrayRef); 3] = [
+        ("h", Arc::new(halves().collect::<Float16Array>())),
+        ("l", Arc::new(FixedSizeListArray::from_iter_primitive::<Float16Type, _, _>(pairs, 2))),
+        ("f", Arc::new((0..=u16::MAX).map(|bits| (bits != 7).then(|| half(bits))).collect::<Float32Array>())),
+    ];
+    let batch = RecordBatch::try_from_iter_with_nullable(columns.map(|(name, array)| (name, array, true))).unwrap();
+    let mut session = file("halves.arrow", &written(&[batch], false)).read_only().await;
+    let seen = one(
+        &mut session,
+        "SELECT count(*), count(h), count(l), any_value(typeof(h)), any_value(typeof(l)),
+                count(*) FILTER (WHERE h IS DISTINCT FROM f OR (f IS NOT NULL AND l IS DISTINCT FROM [f, NULL]::FLOAT[2]))
+         FROM halves",
+    )
+    .await;
+    assert_eq!(seen, [["65536", "65535", "65535", "FLOAT", "FLOAT[2]", "0"]]);
 }
 
 /// More than is taken over as a file is opened.

@@ -1,7 +1,10 @@
 //! Files by their path: what opens, as what, and what is said where it does not.
 
 use super::support::{Db, connect, one, refusal};
+use backend::engine::{Target, engine};
 use shared::problem::ErrorCode;
+use shared::wire::connection::{ConnectionFields, EngineKind};
+use shared::wire::secrets::Secrets;
 
 #[tokio::test]
 async fn a_file_of_rows_is_a_view_with_its_name() {
@@ -28,6 +31,16 @@ async fn a_file_of_rows_is_a_view_with_its_name() {
             assert_eq!(catalog.schemas[0].relations[0].columns.len(), 2);
         }
     }
+}
+
+#[tokio::test]
+async fn a_database_that_is_open_is_told_as_what_it_is_to_who_takes_it_for_one_of_sqlite() {
+    let db = Db::new(&["CREATE TABLE t(a INTEGER)"]);
+    let _session = db.session().await;
+    let path = db.path().to_str().unwrap();
+    let fields = ConnectionFields { path: Some(path.to_owned()), ..ConnectionFields::new("test", EngineKind::Sqlite) };
+    let told = engine(EngineKind::Sqlite).connect(&Target::new(fields, Secrets::default())).await.err().unwrap();
+    assert_eq!(told.problem.message, format!("{path} is a DuckDB database; choose DuckDB to open it."));
 }
 
 #[tokio::test]

@@ -24,6 +24,8 @@ async fn what_is_no_database_is_one_clear_sentence() {
     let db = Db::named("notes.txt", "");
     std::fs::write(db.path(), "just some notes, long enough to be taken for a header of a database file").unwrap();
     assert!(refusal(db.path()).await.ends_with("is not an SQLite database, or it is encrypted."));
+    std::fs::write(db.path(), b"12345678DUCK@\0\0\0").unwrap();
+    assert!(refusal(db.path()).await.ends_with("/notes.txt is a DuckDB database; choose DuckDB to open it."));
     assert!(refusal(db.folder()).await.ends_with("is a folder, not a file."));
     assert!(refusal(&db.path().join("below")).await.contains("no such file"));
     assert_eq!(refusal(Path::new("  ")).await, "Give the path of the SQLite file.");

@@ -21,6 +21,8 @@ pub use messages::skim;
 
 /// A file begins and ends with this; a stream has neither.
 pub const MAGIC: &[u8] = b"ARROW1";
+/// What was called Feather before it was Arrow's own format begins with this.
+pub const FEATHER_1: &[u8] = b"FEA1";
 /// Each message begins with this, then comes the length of its description.
 const MARK: [u8; 4] = [0xff; 4];
 /// The last message of a stream.
@@ -66,7 +68,7 @@ impl ArrowFile {
         while opened.decoder.schema().is_none() && !opened.ended {
             opened.held = opened.step()?;
         }
-        let schema = opened.decoder.schema().ok_or("has no columns")?;
+        let schema = opened.decoder.schema().filter(|schema| !schema.fields().is_empty()).ok_or("has no columns")?;
         opened.has_others = schema.fields().iter().any(|field| plain::is_other(field.data_type()));
         opened.schema = plain::schema(&schema);
         Ok(opened)

@@ -3,6 +3,7 @@
 //! Invariant: decided by the file's beginning where that tells, else by its name; one table.
 
 use super::arrow_file;
+use crate::engine::files::is_duckdb;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -39,13 +40,13 @@ const ENDINGS: &[(&str, Form)] = &[
 impl Form {
     /// The form of a file that begins like this.
     pub fn of(path: &Path, start: &[u8]) -> Option<Self> {
-        if start.get(8..12) == Some(b"DUCK") {
+        if is_duckdb(start) {
             return Some(Self::Database);
         }
         if start.starts_with(b"PAR1") {
             return Some(Self::Parquet);
         }
-        if start.starts_with(arrow_file::MAGIC) {
+        if [arrow_file::MAGIC, arrow_file::FEATHER_1].iter().any(|magic| start.starts_with(magic)) {
             return Some(Self::Arrow);
         }
         let ending = path.extension()?.to_str()?;
@@ -83,5 +84,6 @@ mod tests {
         assert_eq!(form("a", b"a,b"), None);
         assert_eq!(form("a.feather", b""), Some(Form::Arrow));
         assert_eq!(form("a", b"ARROW1\0\0"), Some(Form::Arrow));
+        assert_eq!(form("a", b"FEA1\0\0\0\0"), Some(Form::Arrow));
     }
 }

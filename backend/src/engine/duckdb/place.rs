@@ -5,11 +5,7 @@
 use super::Form;
 use crate::engine::EngineError;
 use crate::engine::files::{self, cannot_open};
-use std::io::Read as _;
 use std::path::PathBuf;
-
-/// Bytes that tell what a file is.
-const START_BYTES: u64 = 16;
 
 /// A file, and how it is opened.
 #[derive(Clone, Debug)]
@@ -25,11 +21,11 @@ pub struct Place {
 impl Place {
     /// Checks that `path` is a file that can be read.
     pub fn find(path: Option<&str>, read_only: bool) -> Result<Self, EngineError> {
-        let files::Found { given, path, file } = files::find(path, "the file", std::fs::canonicalize)?;
-        let mut start = Vec::new();
-        file.take(START_BYTES).read_to_end(&mut start).map_err(|e| cannot_open(format!("{given} cannot be opened: {e}.")))?;
+        let found = files::find(path, "the file", std::fs::canonicalize)?;
+        let start = found.start()?;
+        let files::Found { given, path, .. } = found;
         let form = Form::of(&path, &start).unwrap_or(Form::Database);
-        if form == Form::Database && start.get(8..12) != Some(b"DUCK") && !start.is_empty() {
+        if form == Form::Database && !files::is_duckdb(&start) && !start.is_empty() {
             return Err(cannot_open(format!("{given} is no DuckDB database, and its name does not end as a file of rows does.")));
         }
         if path.to_str().is_none() {

@@ -35,6 +35,10 @@ impl Place {
     pub fn find(path: Option<&str>, read_only: bool) -> Result<Self, EngineError> {
         // Absolute from here on: it can't be taken for `:memory:`, for `file:…` or for a temporary database.
         let found = files::find(path, "the SQLite file", std::path::absolute)?;
+        // Told before SQLite waits for a lock that DuckDB's process holds.
+        if files::is_duckdb(&found.start()?) {
+            return Err(files::cannot_open(format!("{} is a DuckDB database; choose DuckDB to open it.", found.given)));
+        }
         Ok(Self { path: found.path, read_only })
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Invariant: no length in the file makes anything be allocated that the file does not have.
 
-use super::{BATCH_BYTES_MAX, MAGIC, MARK, cut_short, damaged, unpack, unread};
+use super::{BATCH_BYTES_MAX, FEATHER_1, MAGIC, MARK, cut_short, damaged, unpack, unread};
 use arrow_ipc::root_as_message;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -112,6 +112,9 @@ fn to_first_message(file: &mut File) -> Result<u64, String> {
         }
         file.seek(SeekFrom::Start(first)).map_err(unread)?;
         return Ok(length.saturating_sub(first));
+    }
+    if start.starts_with(FEATHER_1) {
+        return Err("is a Feather file of version 1; write it as version 2, which is Arrow's own format".to_owned());
     }
     if !start.starts_with(&MARK) {
         return Err("is no Arrow file".to_owned());

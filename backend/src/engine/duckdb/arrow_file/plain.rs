@@ -1,10 +1,10 @@
 //! Batches in types that DuckDB takes: without dictionaries, since DuckDB 1.5 frees a dictionary before it has read all that points into it,
-//! and crashes; decimals of more than 38 digits, which it has not, as their text.
+//! and crashes; decimals of more than 38 digits, which it has not, as their text, and half floats, which it has not either, as whole ones.
 //!
 //! Invariant: values are the same, each where its key was; whatever has nothing of that in it is passed on as it is.
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::Decimal256Type;
+use arrow_array::types::{Decimal256Type, Float16Type, Float32Type};
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, StringArray, make_array};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use arrow_select::take::take;
@@ -39,6 +39,7 @@ fn plain(kind: &DataType) -> DataType {
     match kind {
         DataType::Dictionary(_, values) => plain(values),
         DataType::Decimal256(_, _) => DataType::Utf8,
+        DataType::Float16 => DataType::Float32,
         DataType::List(item) => DataType::List(field(item)),
         DataType::LargeList(item) => DataType::LargeList(field(item)),
         DataType::FixedSizeList(item, length) => DataType::FixedSizeList(field(item), *length),
@@ -58,6 +59,9 @@ fn array(from: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     if from.as_primitive_opt::<Decimal256Type>().is_some() {
         let field = Field::new("", from.data_type().clone(), true);
         return Ok(Arc::new((0..from.len()).map(|row| format_cell(from.as_ref(), &field, row).text()).collect::<StringArray>()));
+    }
+    if let Some(halves) = from.as_primitive_opt::<Float16Type>() {
+        return Ok(Arc::new(halves.unary::<_, Float32Type>(f32::from)));
     }
     let data = from.to_data();
     let children =
