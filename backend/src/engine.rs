@@ -258,6 +258,14 @@ impl EngineError {
         Self { problem, fate: Fate::Idle, cancelled: false }
     }
 
+    /// The database sent a row that is longer than is taken; it was passed over, and the session stands.
+    pub fn row_too_long(bytes: usize, bytes_max: usize) -> Self {
+        let (has, takes) = (bytes >> 20, bytes_max >> 20);
+        let over = if has == takes { "over " } else { "" };
+        let message = format!("A row of this result has {over}{has} MiB; Sheaf takes {takes} MiB.");
+        Self::idle(Problem::new(ErrorCode::TooLarge, message))
+    }
+
     /// No session came to be, or it broke before the statement left.
     pub fn not_sent(code: ErrorCode, message: impl Into<String>) -> Self {
         Self { problem: Problem::new(code, message), fate: Fate::NotSent, cancelled: false }
@@ -280,5 +288,19 @@ impl EngineError {
     /// The link broke after the statement left.
     pub fn unknown(message: impl Into<String>) -> Self {
         Self { problem: Problem::new(ErrorCode::ConnectionLost, message), fate: Fate::Unknown, cancelled: false }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_that_is_too_long_is_told_in_mib() {
+        for (bytes, words) in [(524_288_011, "has 500 MiB"), ((64 << 20) + 1, "has over 64 MiB"), (65 << 20, "has 65 MiB")] {
+            let told = EngineError::row_too_long(bytes, 64 << 20);
+            assert_eq!((told.problem.code, told.fate), (ErrorCode::TooLarge, Fate::Idle));
+            assert_eq!(told.problem.message, format!("A row of this result {words}; Sheaf takes 64 MiB."));
+        }
     }
 }

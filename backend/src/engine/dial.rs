@@ -45,6 +45,12 @@ pub enum DialError {
         /// The address the name led to.
         address: IpAddr,
     },
+    /// Where this very process listens.
+    #[error("port {port} of this machine is Sheaf's own, and no database answers there")]
+    Own {
+        /// As it was asked for.
+        port: u16,
+    },
     /// A port at which no server of that kind is reached from here.
     #[error("port {port} is none at which this server of Sheaf reaches {service}; its administrator can allow it")]
     Port {
@@ -106,7 +112,7 @@ impl From<DialError> for EngineError {
             }
             DialError::Refusal(_) => told(ErrorCode::ConnectFailed).about("tls.certificate"),
             DialError::NoAddress { .. } | DialError::Refused { .. } | DialError::Socket => told(ErrorCode::ConnectFailed).about("host"),
-            DialError::Port { .. } => told(ErrorCode::ConnectFailed).about("port"),
+            DialError::Own { .. } | DialError::Port { .. } => told(ErrorCode::ConnectFailed).about("port"),
             DialError::NoAnswer { .. } | DialError::Tls { .. } | DialError::Ssh(_) => told(ErrorCode::ConnectFailed),
         }
     }
@@ -201,7 +207,7 @@ impl Dialer {
         };
         for address in &addresses {
             if own::is_own(address) {
-                return Err(DialError::Refused { address: address.ip() });
+                return Err(DialError::Own { port });
             }
             self.policy.judge(bare, address.ip(), address.port(), service)?;
         }

@@ -73,7 +73,9 @@ async fn a_process_that_is_killed_between_two_fetches_is_told_and_started_anew()
             Err(e) => break e,
         }
     };
-    assert!(refused.problem.message.contains("by being killed (signal 9)"), "{}", refused.problem.message);
+    let message = &refused.problem.message;
+    assert!(message.contains("by being killed (signal 9)") && message.contains("; the rest of its rows will not come, "), "{message}");
+    assert_eq!(refused.fate, Fate::Unknown);
     assert_eq!(one(&mut db.session().await, "SELECT count(*) FROM t").await, [["100000"]]);
 }
 

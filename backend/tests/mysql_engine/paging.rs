@@ -120,6 +120,7 @@ async fn wide_rows_end_a_page_early_and_a_row_over_16_mib_is_whole() {
         assert_eq!(crate::setting::cell(&batch, 0, 1), "7");
     }
     let error = run(fresh.as_mut(), "SELECT REPEAT('x', 70000000)").await.unwrap_err();
-    assert_eq!(error.problem.code, shared::problem::ErrorCode::Partial);
+    let told = (error.problem.code, error.problem.message.as_str());
+    assert_eq!(told, (shared::problem::ErrorCode::TooLarge, "A row of this result has 66 MiB; Sheaf takes 64 MiB."));
     assert_eq!(value(fresh.as_mut(), "SELECT 1").await, "1");
 }

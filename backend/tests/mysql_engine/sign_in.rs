@@ -1,8 +1,9 @@
 //! Who gets in, how, and what is said to who does not.
 
 use crate::setting::{connect, target, value, with_password};
+use backend::engine::engine;
 use shared::problem::ErrorCode;
-use shared::wire::connection::{Tls, TlsMode};
+use shared::wire::connection::{EngineKind, Tls, TlsMode};
 use shared::wire::secrets::Secret;
 use testing::certificates;
 use testing::mariadb::{PASSWORD, mariadb};
@@ -33,6 +34,35 @@ async fn a_database_that_is_not_there_is_told() {
     target.fields.database = Some("nowhere".to_owned());
     let error = connect(&target).await.err().unwrap();
     assert_eq!((error.problem.code, error.problem.detail.as_deref()), (ErrorCode::ConnectFailed, Some("ERROR 1049")));
+}
+
+#[tokio::test]
+async fn who_takes_it_for_a_server_of_postgresql_is_told_what_it_is() {
+    let plain = target(mariadb().port, "root");
+    for target in [plain.clone(), with_tls(plain, TlsMode::Encrypt, "127.0.0.1", None)] {
+        let error = engine(EngineKind::Postgres).connect(&target).await.err().unwrap();
+        let told = (error.problem.code, error.problem.message.as_str());
+        assert_eq!(
+            told,
+            (ErrorCode::ConnectFailed, "this is a server of MySQL or MariaDB, not of PostgreSQL; choose MySQL to connect to it")
+        );
+    }
+}
+
+/// The clock runs ahead by itself while nothing happens.
+#[tokio::test]
+async fn a_server_that_does_not_speak_first_is_perhaps_another_kind_of_server() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let silent = target(listener.local_addr().unwrap().port(), "root");
+    let (connected, _held) = tokio::join!(connect(&silent), async {
+        let held = listener.accept().await.unwrap();
+        tokio::time::pause();
+        held
+    });
+    let problem = connected.err().unwrap().problem;
+    assert_eq!(problem.code, ErrorCode::ConnectFailed);
+    assert!(problem.message.starts_with("no greeting came within 10 seconds"), "{problem}");
+    assert!(problem.message.ends_with("perhaps a server of another kind"), "{problem}");
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 
 use crate::setting::{PAGE, connect, run, session, target, value};
 use backend::engine::{Bound, Session};
+use shared::problem::ErrorCode;
 use std::time::Duration;
 use testing::postgres::{Cluster, clusters};
 use testing::relay::Relay;
@@ -134,7 +135,12 @@ async fn a_row_over_the_cap_is_skipped_with_a_clear_error() {
     for cluster in clusters() {
         let mut session = session(cluster).await;
         let error = run(session.as_mut(), "select repeat('x', 70000000)").await.unwrap_err();
-        assert!(error.problem.message.contains("more than"), "{}", error.problem.message);
+        let told = (error.problem.code, error.problem.message.as_str());
+        assert_eq!(told, (ErrorCode::TooLarge, "A row of this result has 66 MiB; Sheaf takes 64 MiB."));
+        let notice = "do $$ begin raise notice '%', repeat('x', 70000000); end $$";
+        let error = run(session.as_mut(), notice).await.unwrap_err();
+        let told = (error.problem.code, error.problem.message.as_str());
+        assert_eq!(told, (ErrorCode::TooLarge, "the server sent one message of 66 MiB, more than the 64 MiB that are read at once"));
         assert_eq!(value(session.as_mut(), "select length(repeat('x', 70000000))").await, "70000000");
         assert_eq!(value(session.as_mut(), "select repeat('x', 30000000)").await.len(), 30_000_000);
     }

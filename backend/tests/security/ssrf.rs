@@ -208,6 +208,8 @@ async fn z19_no_spelling_of_this_machine_leads_to_the_server_itself() {
         for host in THIS_MACHINE {
             refusal(&dialer, host, port).await;
         }
+        let told = refusal(&dialer, "127.0.0.1", port).await;
+        assert_eq!(told, format!("port {port} of this machine is Sheaf's own, and no database answers there"));
     }
     assert_eq!(came.load(Ordering::SeqCst), 0);
 }

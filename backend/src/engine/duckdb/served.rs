@@ -183,8 +183,7 @@ fn send(answers: &Answers, id: u64, answer: &Answer, batch: Option<&RecordBatch>
         }
     };
     if body.len() > ANSWER_BYTES_MAX / 2 {
-        let message = format!("A row of this result has {} MiB; Sheaf takes {} MiB.", body.len() >> 20, ANSWER_BYTES_MAX >> 21);
-        return refuse(answers, id, EngineError::idle(Problem::new(ErrorCode::TooLarge, message)));
+        return refuse(answers, id, EngineError::row_too_long(body.len(), ANSWER_BYTES_MAX / 2));
     }
     let _ = answers.write(id, answer, &body);
 }

@@ -24,6 +24,9 @@ use tokio::sync::watch;
 /// How long a statement may take to end once it was told to.
 const HEARING: Duration = Duration::from_secs(2);
 
+/// What is left to say where the process ended over a statement.
+const UNKNOWN: &str = "whether the statement took effect is not known";
+
 /// A session.
 pub struct DuckdbSession {
     database: Arc<Database>,
@@ -92,7 +95,7 @@ impl DuckdbSession {
         self.work.send_modify(|work| work.asked = true);
         let answer = self.database.process.ask(self.id, frame).await;
         self.work.send_modify(|work| work.asked = false);
-        let bytes = answer.map_err(|gone| ended(&gone))?;
+        let bytes = answer.map_err(|gone| ended(&gone, what))?;
         let (Answer { done, transaction_failed }, batch) = read_answer(bytes).map_err(|e| {
             tracing::warn!(cause = %e, "DuckDB's process sent what can't be read");
             self.broken()
@@ -171,15 +174,17 @@ impl DuckdbSession {
     }
 }
 
-/// What is told of a process that is gone.
-fn ended(gone: &Gone) -> EngineError {
-    let how = &gone.end.0;
+/// What is told of a process that is gone, to who asked it for that.
+fn ended(gone: &Gone, what: &Request) -> EngineError {
     let hint = "The next statement starts it anew; temporary tables, settings and an open transaction are gone.";
-    let (fate, message) = if gone.asked {
-        (Fate::Unknown, format!("DuckDB ended unexpectedly, {how}; whether the statement took effect is not known."))
-    } else {
-        (Fate::NotSent, format!("DuckDB ended unexpectedly, {how}; the statement was not sent."))
+    let (fate, left) = match what {
+        // The statement of these was sent before, and answered.
+        Request::Fetch(_) => (Fate::Unknown, "the rest of its rows will not come, and whether the statement took effect is not known"),
+        Request::Finish => (Fate::Unknown, UNKNOWN),
+        _ if gone.asked => (Fate::Unknown, UNKNOWN),
+        _ => (Fate::NotSent, "the statement was not sent"),
     };
+    let message = format!("DuckDB ended unexpectedly, {}; {left}.", gone.end.0);
     let mut problem = Problem::new(ErrorCode::ConnectionLost, message);
     problem.hint = Some(hint.to_owned());
     EngineError { problem, fate, cancelled: false }

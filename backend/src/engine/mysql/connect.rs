@@ -57,6 +57,14 @@ pub struct Agreed {
     pub extended_types: bool,
 }
 
+/// How far a connection has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Unreached,
+    Reached,
+    Greeted,
+}
+
 impl Route {
     /// Of a target's fields.
     pub fn of(target: &Target) -> Self {
@@ -80,18 +88,17 @@ impl Route {
     }
 
     async fn connect_over(&self, link: impl Future<Output = Result<Link, DialError>>) -> Result<Connected, EngineError> {
-        match tokio::time::timeout(Duration::from_secs(CONNECT_SECONDS_MAX), async { self.sign_in_over(link.await?).await }).await {
-            Ok(connected) => connected,
-            Err(_) => Err(EngineError::not_sent(
-                ErrorCode::ConnectFailed,
-                format!("the server did not let Sheaf in within {CONNECT_SECONDS_MAX} seconds"),
-            )),
-        }
+        let mut stage = Stage::Unreached;
+        let connecting = async { self.sign_in_over(link.await?, &mut stage).await };
+        let connected = tokio::time::timeout(Duration::from_secs(CONNECT_SECONDS_MAX), connecting).await;
+        connected.unwrap_or_else(|_| Err(late(stage)))
     }
 
-    async fn sign_in_over(&self, link: Link) -> Result<Connected, EngineError> {
+    async fn sign_in_over(&self, link: Link, stage: &mut Stage) -> Result<Connected, EngineError> {
         let mut wire = Wire::new(link);
+        *stage = Stage::Reached;
         let hello = wire.next().await.map_err(failed)?;
+        *stage = Stage::Greeted;
         if hello.first() == Some(&0xff) {
             return Err(rejected(Refusal::read(hello), true));
         }
@@ -148,6 +155,18 @@ impl Route {
 
 fn is_loopback(host: &str) -> bool {
     host.eq_ignore_ascii_case("localhost") || host.parse().is_ok_and(|address: std::net::IpAddr| address.to_canonical().is_loopback())
+}
+
+/// Every server of MySQL speaks first. Those of most other kinds wait to be asked, and so both would wait for ever.
+fn late(stage: Stage) -> EngineError {
+    let message = match stage {
+        Stage::Reached => format!(
+            "no greeting came within {CONNECT_SECONDS_MAX} seconds, and servers of MySQL and MariaDB begin with one: this is perhaps a server of \
+             another kind"
+        ),
+        Stage::Unreached | Stage::Greeted => format!("the server did not let Sheaf in within {CONNECT_SECONDS_MAX} seconds"),
+    };
+    EngineError::not_sent(ErrorCode::ConnectFailed, message)
 }
 
 fn failed(error: WireError) -> EngineError {

@@ -30,7 +30,7 @@ pub enum WireError {
     #[error("the server does not follow the protocol: {0}")]
     Protocol(String),
     /// A message over [`MESSAGE_BYTES_MAX`]; it is skipped, and the link is good for the next one.
-    #[error("the server sent one row of {0} bytes, more than the {MESSAGE_BYTES_MAX} that are read at once")]
+    #[error("the server sent one message of {} MiB, more than the {} MiB that are read at once", .0 >> 20, MESSAGE_BYTES_MAX >> 20)]
     TooLong(usize),
 }
 

@@ -4,6 +4,7 @@
 //! Invariant: the whole of it ends within `limits::CONNECT_SECONDS_MAX`, and every failure leaves nothing open behind it.
 
 mod sign_in;
+mod stranger;
 
 use super::errors::{Fields, Notices};
 use super::origins::Whose;
@@ -90,9 +91,13 @@ impl Route {
         link.flush().await.map_err(broke)?;
         // One byte and no more: what else lies there unencrypted must not be taken for the server's word (CVE-2021-23222).
         match link.read_u8().await.map_err(broke)? {
-            b'S' => Ok(tls::client_bound(link, host, &self.terms).await?),
-            _ => Err(EngineError::not_sent(ErrorCode::ConnectFailed, format!("{host} does not offer TLS, and the connection asks for it"))),
+            b'S' => return Ok(tls::client_bound(link, host, &self.terms).await?),
+            b'N' => {}
+            // No answer of PostgreSQL's: what follows it tells whose it is.
+            said if stranger::goes_on_as_mysql(said, &mut link).await => return Err(stranger::is_mysql()),
+            _ => {}
         }
+        Err(EngineError::not_sent(ErrorCode::ConnectFailed, format!("{host} does not offer TLS, and the connection asks for it")))
     }
 }
 
@@ -178,7 +183,8 @@ async fn attempt(target: &Target, extras: Extras, encoding: &str) -> Result<Conn
         .map_err(|_| EngineError::not_sent(ErrorCode::InvalidRequest, "a zero byte can't be in a user's or a database's name"))?;
     if let Err(broken) = wire.send().await {
         // A server that refuses our certificate says why before it closes.
-        return Err(failed(wire.next().await.err().unwrap_or(broken)));
+        let why = wire.next().await.err().unwrap_or(broken);
+        return Err(if stranger::begins_as_mysql(wire.arrived()) { stranger::is_mysql() } else { failed(why) });
     }
     let mut sign_in = SignIn::new(&user, target.secrets.password.as_ref(), bound_to);
     let mut connected = Connected {
@@ -191,7 +197,14 @@ async fn attempt(target: &Target, extras: Extras, encoding: &str) -> Result<Conn
         read_only: target.fields.read_only,
         pooled: false,
     };
-    while !greet(&mut connected, &mut sign_in).await? {}
+    let mut is_ready = greet(&mut connected, &mut sign_in).await;
+    // Its first word still lies there, whatever was made of it.
+    if stranger::begins_as_mysql(connected.wire.arrived()) {
+        return Err(stranger::is_mysql());
+    }
+    while !is_ready? {
+        is_ready = greet(&mut connected, &mut sign_in).await;
+    }
     Ok(connected)
 }
 

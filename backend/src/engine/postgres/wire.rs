@@ -14,6 +14,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 pub const MESSAGE_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// PostgreSQL itself makes none longer (`MaxAllocSize`).
 const MESSAGE_BYTES_EVER: usize = 0x4000_0000;
+/// The tag of a message with one row (DataRow).
+pub const ROW: u8 = b'D';
 const READ_STEP_BYTES: usize = 64 * 1024;
 const HEADER_BYTES: usize = 5;
 
@@ -30,8 +32,13 @@ pub enum WireError {
     #[error("the server does not follow the protocol: {0}")]
     Protocol(String),
     /// A message over [`MESSAGE_BYTES_MAX`]; it is skipped, and the link is good for the next one.
-    #[error("the server sent one message of {0} bytes, more than the {MESSAGE_BYTES_MAX} that are read at once")]
-    TooLong(usize),
+    #[error("the server sent one message of {} MiB, more than the {} MiB that are read at once", bytes >> 20, MESSAGE_BYTES_MAX >> 20)]
+    TooLong {
+        /// Its kind.
+        tag: u8,
+        /// Bytes of its body.
+        bytes: usize,
+    },
 }
 
 /// One message of the server.
@@ -46,7 +53,7 @@ pub struct Message<'a> {
 impl From<RowsError> for WireError {
     fn from(error: RowsError) -> Self {
         match error {
-            RowsError::TooLong(bytes) => Self::TooLong(bytes),
+            RowsError::TooLong(bytes) => Self::TooLong { tag: ROW, bytes },
             RowsError::Shape(what) => Self::Protocol(what),
         }
     }
@@ -76,6 +83,11 @@ impl Wire {
         self.output.clear();
         sent?;
         Ok(self.link.flush().await?)
+    }
+
+    /// What has arrived, from the message given out last on.
+    pub fn arrived(&self) -> &[u8] {
+        &self.input
     }
 
     /// Says that nothing more will be sent.
@@ -112,7 +124,7 @@ impl Wire {
         let body = declared - 4;
         if body > MESSAGE_BYTES_MAX {
             self.skip = HEADER_BYTES + body;
-            return Err(WireError::TooLong(body));
+            return Err(WireError::TooLong { tag, bytes: body });
         }
         Ok((self.input.len() >= HEADER_BYTES + body).then_some(body))
     }

@@ -7,10 +7,10 @@ use super::flow::{Answer, Done, Step, Trouble};
 use super::{COM_STMT_CLOSE, MysqlSession, Statement};
 use crate::engine::mysql::errors::{Refusal, ended};
 use crate::engine::mysql::permit;
-use crate::engine::mysql::wire::WireError;
+use crate::engine::mysql::wire::{MESSAGE_BYTES_MAX, WireError};
 use crate::engine::{EngineError, Fate};
 use futures_util::FutureExt;
-use shared::problem::{ErrorCode, Problem};
+use shared::problem::ErrorCode;
 use shared::wire::run::Notice;
 
 const COM_PING: u8 = 14;
@@ -27,7 +27,7 @@ impl MysqlSession {
         match result {
             Ok(value) => Ok(value),
             Err(Trouble::Refused(refusal)) => Err(self.refused(refusal).await),
-            Err(Trouble::Wire(error @ WireError::TooLong(_))) => Err(self.too_long(&error).await),
+            Err(Trouble::Wire(WireError::TooLong(bytes))) => Err(self.too_long(bytes).await),
             Err(Trouble::Wire(error)) => Err(self.lose(&error)),
         }
     }
@@ -58,14 +58,14 @@ impl MysqlSession {
         self.done().await.map(drop)
     }
 
-    async fn too_long(&mut self, error: &WireError) -> EngineError {
+    async fn too_long(&mut self, bytes: usize) -> EngineError {
         self.statement = None;
         let left = match self.stop().await {
             Ok(_) => self.leave("ROLLBACK").await,
             Err(lost) => Err(lost),
         };
         match left {
-            Ok(()) => EngineError::idle(Problem::new(ErrorCode::Partial, error.to_string())),
+            Ok(()) => EngineError::row_too_long(bytes, MESSAGE_BYTES_MAX),
             Err(lost) => lost,
         }
     }

@@ -6,7 +6,7 @@ use super::{PostgresSession, Reach};
 use crate::engine::postgres::connect::SETTINGS_MAX;
 use crate::engine::postgres::errors::{Fields, Notices, ended, not_sent};
 use crate::engine::postgres::types::Column;
-use crate::engine::postgres::wire::{Message, Reader, WireError, readable};
+use crate::engine::postgres::wire::{MESSAGE_BYTES_MAX, Message, ROW, Reader, WireError, readable};
 use crate::engine::{CancelHandle, EngineError, Fate};
 use futures_util::FutureExt;
 use postgres_protocol::message::frontend;
@@ -102,10 +102,13 @@ impl PostgresSession {
                 Ok(Event::Other)
             }
             Ok(event) => Ok(event),
-            Err(error @ WireError::TooLong(_)) => {
-                let problem = Problem::new(ErrorCode::Partial, error.to_string());
+            Err(error @ WireError::TooLong { tag, bytes }) => {
+                let told = match tag {
+                    ROW => EngineError::row_too_long(bytes, MESSAGE_BYTES_MAX),
+                    _ => EngineError::idle(Problem::new(ErrorCode::TooLarge, error.to_string())),
+                };
                 self.stop_sending().await;
-                Err(self.recover(EngineError::idle(problem)).await)
+                Err(self.recover(told).await)
             }
             Err(error) => Err(self.lose(&error)),
         }
@@ -121,7 +124,7 @@ impl PostgresSession {
     pub(super) async fn next_event(&mut self) -> Result<Event, WireError> {
         let Message { tag, body } = self.wire.next().await?;
         Ok(match tag {
-            b'D' => {
+            ROW => {
                 match (self.sink, &mut self.statement) {
                     (Sink::Statement, Some(statement)) => statement.rows.push(body),
                     (Sink::Aside, _) if self.aside.len() > ASIDE_ROWS_MAX => {
@@ -235,7 +238,7 @@ impl PostgresSession {
                 Ok(Event::Failed(fields)) => failed = failed.or(Some(fields)),
                 Ok(Event::Row) => self.aside.drain(..).for_each(|row| take(Said::Row(row))),
                 Ok(Event::Complete(tag)) => take(Said::Complete(tag)),
-                Ok(_) | Err(WireError::TooLong(_)) => {}
+                Ok(_) | Err(WireError::TooLong { .. }) => {}
                 Err(error) => break Err(self.lose(&error)),
             }
         };
