@@ -160,3 +160,22 @@ async fn a_link_lost_in_mid_result_keeps_what_was_read() {
         assert_eq!((&state["state"], &state["problem"]["code"]), (&json!("partial"), &json!("connection_lost")));
     }
 }
+
+#[tokio::test]
+async fn a_row_over_the_cap_is_too_large_and_behind_rows_that_were_read_it_ends_them() {
+    for cluster in clusters() {
+        let data = tempfile::tempdir().unwrap();
+        let server = Server::start(data.path()).await;
+        let client = server.sign_in().await;
+        let id = connection(&client, cluster.port, "postgres").await;
+        let alone = client.run(&json!({"connection": id, "sql": "select repeat('x', 500 * 1024 * 1024)"})).await.problem(413);
+        assert_eq!((alone.code, alone.message.as_str()), (ErrorCode::TooLarge, "A row of this result has 500 MiB; Sheaf takes 64 MiB."));
+        let late = "select n, case n when 1500 then repeat('x', 70000000) end from generate_series(1, 2000) n";
+        let page0 = client.run(&json!({"connection": id, "sql": late})).await;
+        assert_eq!(page0.page().num_rows(), 1_000);
+        let run = format!("/api/v1/runs/{}", page0.header("sheaf-run"));
+        let refused = client.get(&format!("{run}/pages/1")).await;
+        let state = client.get(&run).await.json();
+        assert_eq!((&state["state"], &state["problem"]["code"]), (&json!("partial"), &json!("too_large")), "{}", refused.text());
+    }
+}
