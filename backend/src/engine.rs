@@ -220,6 +220,12 @@ pub trait Session: Send {
     fn server(&self) -> &str;
     /// Says goodbye; dropping closes as well, only less politely.
     async fn close(self: Box<Self>);
+    /// What goes on when a session is dropped inside a call that did not stop, for a person; `None` where nothing does.
+    fn goes_on(&self) -> Option<&'static str> {
+        None
+    }
+    /// Drops a session whose call did not stop, and returns when nothing of it goes on any more.
+    async fn abandon(self: Box<Self>) {}
 }
 
 /// Stops the statement that a session runs. Out of band; harmless when nothing runs.

@@ -74,6 +74,22 @@ test("a reload while a result is read to its end takes it over: its rows are sho
   await expect(w.cell(1, 1)).toHaveText("42");
 });
 
+test("a reload in the midst of a script shows the statement that runs, and says what was not started", async ({ workbench: w, page }) => {
+  const endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n";
+  await w.write(`SELECT 1 AS one;\n${endless} WHERE i < 0;\nSELECT 2 AS two;\nSELECT 3 AS three;`);
+  await page.keyboard.press("Control+Shift+Enter");
+  await expect(w.status).toContainText("2 of 4");
+  await expect(w.cancel).toBeVisible();
+  await page.reload();
+  await expect(w.cancel).toBeVisible();
+  await expect(w.messages).toContainText("its last 2 statements were not started");
+  await w.cancel.click();
+  await expect(w.messages).toContainText(/cancel/i);
+  await page.reload();
+  await expect(w.editor).toBeVisible();
+  await expect(page.getByText(/not started/)).toHaveCount(0);
+});
+
 test("a statement that ends too early is marked at its end, and its error is told twice: there and among the messages", async ({ workbench: w, page }) => {
   await w.execute("SELECT 1/");
   await expect(page.getByRole("note", { name: "Error" })).toContainText("incomplete input");

@@ -10,7 +10,7 @@ pub mod tls;
 
 use crate::engine::{EngineError, Target};
 use async_trait::async_trait;
-use policy::{Policy, Refusal, Service};
+use policy::{Policy, Protocol, Refusal};
 use shared::problem::ErrorCode;
 use shared::wire::connection::Ssh;
 use ssh::{Purpose, Tunnel};
@@ -52,12 +52,12 @@ pub enum DialError {
         port: u16,
     },
     /// A port at which no server of that kind is reached from here.
-    #[error("port {port} is none at which this server of Sheaf reaches {service}; its administrator can allow it")]
+    #[error("port {port} is none at which this server of Sheaf reaches {protocol}; its administrator can allow it")]
     Port {
         /// As it was asked for.
         port: u16,
         /// What would be spoken there.
-        service: &'static str,
+        protocol: &'static str,
     },
     /// A Unix socket, where several people share the server.
     #[error("a socket of the machine is reached only where Sheaf runs for one person")]
@@ -93,7 +93,7 @@ impl From<Refusal> for DialError {
     fn from(refusal: Refusal) -> Self {
         match refusal {
             Refusal::Address(address) => Self::Refused { address },
-            Refusal::Port(port, service) => Self::Port { port, service: service.name() },
+            Refusal::Port(port, protocol) => Self::Port { port, protocol: protocol.name() },
         }
     }
 }
@@ -186,19 +186,19 @@ impl Dialer {
 
     /// Connects, without TLS. The receive window is set before the system doubles it: a narrow one is for protocols in which the server
     /// sends on until nobody takes it. A Unix socket has none; the sender's buffer bounds it.
-    pub async fn open(&self, address: &Address, service: Service, window: u32) -> Result<Link, DialError> {
+    pub async fn open(&self, address: &Address, protocol: Protocol, window: u32) -> Result<Link, DialError> {
         match address {
             Address::Socket(_) if !self.policy.allows_sockets() => Err(DialError::Socket),
             Address::Socket(path) => {
                 let no_answer = |source| DialError::NoAnswer { place: path.display().to_string(), source };
                 Ok(Box::new(UnixStream::connect(path).await.map_err(no_answer)?))
             }
-            Address::Net { host, port } => Ok(Box::new(self.open_tcp(host, *port, service, window).await?)),
+            Address::Net { host, port } => Ok(Box::new(self.open_tcp(host, *port, protocol, window).await?)),
         }
     }
 
     /// Every address is judged before the first is connected to.
-    async fn open_tcp(&self, host: &str, port: u16, service: Service, window: u32) -> Result<TcpStream, DialError> {
+    async fn open_tcp(&self, host: &str, port: u16, protocol: Protocol, window: u32) -> Result<TcpStream, DialError> {
         let no_address = |reason: String| DialError::NoAddress { host: host.to_owned(), reason };
         let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
         let addresses = match policy::literal(bare) {
@@ -209,7 +209,7 @@ impl Dialer {
             if own::is_own(address) {
                 return Err(DialError::Own { port });
             }
-            self.policy.judge(bare, address.ip(), address.port(), service)?;
+            self.policy.judge(bare, address.ip(), address.port(), protocol)?;
         }
         let mut last = no_address("the name is empty".to_owned());
         for address in addresses {
@@ -239,17 +239,17 @@ impl Address {
 #[derive(Clone, Debug)]
 pub struct Way {
     address: Address,
-    service: Service,
+    protocol: Protocol,
     dialer: Arc<Dialer>,
     tunnel: Option<Tunnel>,
 }
 
 impl Way {
     /// To that address, where that is spoken, as the target says.
-    pub fn of(target: &Target, address: Address, service: Service) -> Self {
+    pub fn of(target: &Target, address: Address, protocol: Protocol) -> Self {
         let ssh = target.fields.ssh.clone().filter(|_| matches!(address, Address::Net { .. }));
         let tunnel = ssh.map(|ssh| Tunnel::new(target.tunnels.clone(), target.dialer.clone(), ssh, &target.secrets));
-        Self { address, service, dialer: target.dialer.clone(), tunnel }
+        Self { address, protocol, dialer: target.dialer.clone(), tunnel }
     }
 
     /// Where the server listens; through a tunnel, as its last server sees it.
@@ -279,8 +279,8 @@ impl Way {
 
     async fn open_for(&self, purpose: Purpose, window: u32) -> Result<Link, DialError> {
         match (&self.tunnel, &self.address) {
-            (Some(tunnel), Address::Net { host, port }) => Ok(tunnel.open((host, *port, self.service), window, purpose).await?),
-            (_, address) => self.dialer.open(address, self.service, window).await,
+            (Some(tunnel), Address::Net { host, port }) => Ok(tunnel.open((host, *port, self.protocol), window, purpose).await?),
+            (_, address) => self.dialer.open(address, self.protocol, window).await,
         }
     }
 

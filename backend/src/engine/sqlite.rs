@@ -174,6 +174,17 @@ impl Session for SqliteSession {
         server()
     }
 
+    fn goes_on(&self) -> Option<&'static str> {
+        Some(
+            "SQLite does not look up from within one call of a function: it works on until that call has ended, \
+             and this session counts among those in use until then",
+        )
+    }
+
+    async fn abandon(self: Box<Self>) {
+        self.close().await;
+    }
+
     async fn close(mut self: Box<Self>) {
         self.signals.leave();
         if let Some(worker) = self.worker.take() {

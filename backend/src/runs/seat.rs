@@ -48,6 +48,8 @@ pub(super) enum Health {
     Fit,
     /// To be closed.
     Broken,
+    /// To be closed inside a call that did not stop.
+    Stuck,
 }
 
 impl Seats {
@@ -147,12 +149,13 @@ impl Seat {
                 desk.in_transaction = false;
                 lease.close().await;
             }
-            (Some(mut desk), Health::Broken) => {
-                desk.in_transaction = false;
-                drop(lease);
-            }
             (None, Health::Fit) => lease.give_back().await,
-            (None, Health::Broken) => drop(lease),
+            (desk, Health::Broken | Health::Stuck) => {
+                if let Some(mut desk) = desk {
+                    desk.in_transaction = false;
+                }
+                if health == Health::Stuck { lease.abandon() } else { drop(lease) }
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A server that connects where a person says is no way into what that person must not reach.
 
 use async_trait::async_trait;
-use backend::engine::dial::policy::{Mode, Policy, Rule, Service};
+use backend::engine::dial::policy::{Mode, Policy, Protocol, Rule};
 use backend::engine::dial::{Address, Dialer, Resolver, own};
 use backend::engine::{Target, engine};
 use shared::wire::connection::{ConnectionFields, EngineKind, Ssh, SshJump, SshMethod};
@@ -166,7 +166,7 @@ fn dialer(mode: Mode, rules: &[String]) -> Dialer {
 /// Opens, and says why not.
 async fn refusal(dialer: &Dialer, host: &str, port: u16) -> String {
     let address = Address::Net { host: host.to_owned(), port };
-    match dialer.open(&address, Service::Postgres, WINDOW).await {
+    match dialer.open(&address, Protocol::Postgres, WINDOW).await {
         Ok(_) => panic!("{host} was reached by {dialer:?}"),
         Err(error) => error.to_string(),
     }
@@ -195,7 +195,7 @@ async fn z19_no_form_of_a_refused_address_reaches_a_listener() {
     assert_eq!(came.load(Ordering::SeqCst), 0);
     // The listener is there, and the person of this machine may reach it, and so may whom a rule allows to.
     for dialer in [dialer(Mode::Local, &[]), dialer(Mode::Team, &all), dialer(Mode::Team, &[format!("127.0.0.1:{port}")])] {
-        dialer.open(&Address::Net { host: "127.0.0.1".to_owned(), port }, Service::Postgres, WINDOW).await.unwrap();
+        dialer.open(&Address::Net { host: "127.0.0.1".to_owned(), port }, Protocol::Postgres, WINDOW).await.unwrap();
     }
 }
 
@@ -224,7 +224,7 @@ async fn z19_a_team_s_server_knocks_at_no_port_that_is_none_of_the_service() {
     refusal(&dialer(Mode::Team, &other_port), "127.0.0.1", port).await;
     assert_eq!(came.load(Ordering::SeqCst), 0);
     let socket = Address::Socket("/nowhere/.s.PGSQL.5432".into());
-    let told = dialer(Mode::Team, &[]).open(&socket, Service::Postgres, WINDOW).await.err().unwrap().to_string();
+    let told = dialer(Mode::Team, &[]).open(&socket, Protocol::Postgres, WINDOW).await.err().unwrap().to_string();
     assert_eq!(told, "a socket of the machine is reached only where Sheaf runs for one person");
 }
 
@@ -264,7 +264,7 @@ async fn z19_a_name_is_refused_for_any_one_of_its_addresses() {
     assert_eq!(came.load(Ordering::SeqCst), 0);
     // Asked for once: the address that was judged is the one that is connected to.
     let dialer = Dialer::asking(Policy::default(), Arc::new(Told(vec![here])));
-    dialer.open(&Address::Net { host: "db.example".to_owned(), port }, Service::Postgres, WINDOW).await.unwrap();
+    dialer.open(&Address::Net { host: "db.example".to_owned(), port }, Protocol::Postgres, WINDOW).await.unwrap();
 }
 
 /// The way through SSH to a database, over another server or not.

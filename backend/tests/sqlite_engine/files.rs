@@ -34,6 +34,21 @@ async fn what_is_no_database_is_one_clear_sentence() {
 }
 
 #[tokio::test]
+async fn settings_of_every_session_are_nobodys_to_change() {
+    let db = Db::new("CREATE TABLE t(a)");
+    let mut session = db.session().await;
+    for name in ["hard_heap_limit", "soft_heap_limit", "Temp_Store_Directory", "data_store_directory"] {
+        for sql in [format!("PRAGMA {name} = 1"), format!("PRAGMA main.{name}(1)")] {
+            let error = session.execute(&sql, PAGE).await.err().unwrap();
+            assert_eq!((error.problem.code, error.fate), (ErrorCode::Rejected, Fate::Idle), "{sql}");
+            assert!(error.problem.message.contains("holds for every SQLite database"), "{sql}: {}", error.problem.message);
+        }
+    }
+    assert_eq!(one(&mut session, "PRAGMA hard_heap_limit").await, [["0"]], "reading it is allowed");
+    run(&mut session, &["PRAGMA cache_size = 100"]).await;
+}
+
+#[tokio::test]
 async fn an_empty_file_is_an_empty_database() {
     let db = Db::new("");
     std::fs::write(db.path(), "").unwrap();

@@ -89,7 +89,11 @@ pub fn follow(w: Workbench) {
         }
         pending.set_value(set_timeout_with_handle(move || save(w), REST).ok());
     });
+    // Requests are broken off between the two.
+    let about_to_leave = window_event_listener_untyped("beforeunload", |_| run::set_leaving(true));
+    let shown_again = window_event_listener_untyped("pageshow", |_| run::set_leaving(false));
     let leaving = window_event_listener_untyped("pagehide", move |_| {
+        run::set_leaving(true);
         for console in w.consoles.list.get_untracked() {
             if let Some(editor) = console.editor.get_untracked() {
                 editor.flush.run(());
@@ -103,6 +107,8 @@ pub fn follow(w: Workbench) {
         }
     });
     on_cleanup(move || {
+        about_to_leave.remove();
+        shown_again.remove();
         leaving.remove();
         elsewhere.remove();
     });

@@ -26,7 +26,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use left::say_what_was_left;
+pub use left::{say_what_was_left, set_leaving};
 pub use tell::{say, say_end, say_notices};
 
 /// A statement that has answered by then never says that it runs: less than this is seen as at once.

@@ -5,7 +5,7 @@
 
 mod rules;
 
-pub use rules::{Policy, Refusal, Rule, Service};
+pub use rules::{Policy, Protocol, Refusal, Rule};
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

@@ -14,7 +14,7 @@ mod session;
 pub use fault::Fault;
 pub use session::Purpose;
 
-use super::policy::{Policy, Refusal, Service};
+use super::policy::{Policy, Protocol, Refusal};
 use super::{Dialer, Link};
 use known_hosts::KnownHosts;
 use session::{Claim, Hop, Session};
@@ -130,8 +130,8 @@ impl Tunnel {
     }
 
     /// A link to that place, where that is spoken; at most `window` bytes of it come ahead of the reader at a time.
-    pub async fn open(&self, (host, port, service): (&str, u16, Service), window: u32, purpose: Purpose) -> Result<Link, Fault> {
-        check_far_end(self.dialer.policy(), host, port, service)?;
+    pub async fn open(&self, (host, port, protocol): (&str, u16, Protocol), window: u32, purpose: Purpose) -> Result<Link, Fault> {
+        check_far_end(self.dialer.policy(), host, port, protocol)?;
         let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
         let policy = self.dialer.policy().clone();
         let route = Route { ssh: self.ssh.clone(), secrets: self.secrets.clone(), window, policy };
@@ -165,8 +165,8 @@ pub fn is_for(kind: SecretKind, method: SshMethod) -> bool {
 }
 
 /// What is refused wherever it is connected to from.
-fn check_far_end(policy: &Policy, host: &str, port: u16, service: Service) -> Result<(), Fault> {
-    policy.judge_far(host, port, service).map_err(|refusal| match refusal {
+fn check_far_end(policy: &Policy, host: &str, port: u16, protocol: Protocol) -> Result<(), Fault> {
+    policy.judge_far(host, port, protocol).map_err(|refusal| match refusal {
         Refusal::Address(address) => Fault::FarEnd(address.to_string()),
         port => Fault::Dial(Box::new(port.into())),
     })

@@ -10,7 +10,11 @@ use std::io::Write;
 
 /// How the values of a result's columns are written.
 #[derive(Clone, Debug)]
-pub struct Shapes(Vec<Shape>);
+pub struct Shapes {
+    columns: Vec<Shape>,
+    /// Room to write a value in, the same for all rows.
+    text: Vec<u8>,
+}
 
 #[derive(Clone, Copy, Debug)]
 struct Shape {
@@ -30,28 +34,27 @@ impl Shapes {
             filled: column.is_filled().then_some(column.length as usize),
             decimals: column.decimals,
         };
-        Self(columns.iter().map(shape).collect())
+        Self { columns: columns.iter().map(shape).collect(), text: Vec::new() }
     }
 
     /// One row in the other form, behind what `out` has.
-    pub fn write_row(&self, body: &[u8], out: &mut Vec<u8>) -> Result<(), WireError> {
+    pub fn write_row(&mut self, body: &[u8], out: &mut Vec<u8>) -> Result<(), WireError> {
         let mut reader = Reader::new(body);
         if reader.u8()? != 0 {
             return Err(WireError::Protocol("a row does not begin as one".to_owned()));
         }
         // Two bits of the map are for others.
-        let nulls = reader.bytes((self.0.len() + 9) / 8)?;
-        let mut text = Vec::with_capacity(32);
-        for (at, shape) in self.0.iter().enumerate() {
+        let nulls = reader.bytes((self.columns.len() + 9) / 8)?;
+        for (at, shape) in self.columns.iter().enumerate() {
             let bit = at + 2;
             if nulls.get(bit / 8).is_some_and(|byte| byte >> (bit % 8) & 1 == 1) {
                 out.push(0xfb);
                 continue;
             }
-            text.clear();
-            match shape.write(&mut reader, &mut text)? {
+            self.text.clear();
+            match shape.write(&mut reader, &mut self.text)? {
                 Some(bytes) => write_counted(bytes, out),
-                None => write_counted(&text, out),
+                None => write_counted(&self.text, out),
             }
         }
         if reader.rest().is_empty() { Ok(()) } else { Err(WireError::Protocol("a row has other columns than its description".to_owned())) }
@@ -79,15 +82,18 @@ impl Shape {
         match self.number {
             number::TINY | number::SHORT | number::YEAR | number::LONG | number::INT24 | number::LONGLONG => {
                 let value = self.integer(reader)?;
-                self.fill(text, &value.to_string());
+                put(text, format_args!("{value}"));
+                self.fill(text);
             }
             number::FLOAT => {
                 let value = f32::from_le_bytes(reader.array()?);
-                self.fill(text, &self.float(f64::from(value), Some(FLOAT_DIGITS)));
+                text.extend_from_slice(self.float(f64::from(value), Some(FLOAT_DIGITS)).as_bytes());
+                self.fill(text);
             }
             number::DOUBLE => {
                 let value = f64::from_le_bytes(reader.array()?);
-                self.fill(text, &self.float(value, None));
+                text.extend_from_slice(self.float(value, None).as_bytes());
+                self.fill(text);
             }
             number::DATE | number::NEWDATE => date(reader.counted_by_byte()?, text)?,
             number::DATETIME | number::TIMESTAMP => self.date_time(reader.counted_by_byte()?, text)?,
@@ -112,10 +118,9 @@ impl Shape {
         })
     }
 
-    fn fill(self, text: &mut Vec<u8>, written: &str) {
-        let missing = self.filled.unwrap_or_default().min(FILLED_MAX).saturating_sub(written.len());
-        text.resize(missing, b'0');
-        text.extend_from_slice(written.as_bytes());
+    fn fill(self, text: &mut Vec<u8>) {
+        let missing = self.filled.unwrap_or_default().min(FILLED_MAX).saturating_sub(text.len());
+        text.splice(0..0, std::iter::repeat_n(b'0', missing));
     }
 
     /// With its fixed decimals, or as the server writes a number of any size.
@@ -154,8 +159,9 @@ impl Shape {
             _ => 6,
         };
         if digits > 0 {
-            let all = format!("{micros:06}");
-            put(text, format_args!(".{}", all.get(..digits).unwrap_or(&all)));
+            let whole = text.len();
+            put(text, format_args!(".{micros:06}"));
+            text.truncate(whole + 1 + digits);
         }
     }
 }

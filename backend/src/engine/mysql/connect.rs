@@ -9,7 +9,7 @@ mod sign_in;
 
 use super::errors::Refusal;
 use super::wire::{Wire, WireError};
-use crate::engine::dial::policy::Service;
+use crate::engine::dial::policy::Protocol;
 use crate::engine::dial::{Address, DialError, Link, Way, tls};
 use crate::engine::{EngineError, Target};
 use greeting::Greeting;
@@ -74,7 +74,7 @@ impl Route {
             true => Address::Socket(host.into()),
             false => Address::Net { host: host.to_owned(), port },
         };
-        Self { way: Way::of(target, address, Service::Mysql), terms: tls::Terms::of(target), target: target.clone() }
+        Self { way: Way::of(target, address, Protocol::Mysql), terms: tls::Terms::of(target), target: target.clone() }
     }
 
     /// Opens, signs in, and waits until the server is ready.

@@ -9,7 +9,7 @@ mod stranger;
 use super::errors::{Fields, Notices};
 use super::origins::Whose;
 use super::wire::{Message, Reader, Wire, WireError};
-use crate::engine::dial::policy::Service;
+use crate::engine::dial::policy::Protocol;
 use crate::engine::dial::{Address, DialError, Link, Way, tls};
 use crate::engine::{EngineError, Target};
 use postgres_protocol::message::frontend;
@@ -67,7 +67,7 @@ impl Route {
             true => Address::Socket(format!("{host}/.s.PGSQL.{port}").into()),
             false => Address::Net { host: host.to_owned(), port },
         };
-        Self { way: Way::of(target, address, Service::Postgres), terms: tls::Terms::of(target) }
+        Self { way: Way::of(target, address, Protocol::Postgres), terms: tls::Terms::of(target) }
     }
 
     /// A link beside a session's, with TLS where it is asked for (a Unix socket never has it, as in libpq).

@@ -109,10 +109,15 @@ fn booleans(values: Values<'_>) -> Option<ArrayRef> {
 
 fn bytes(values: Values<'_>) -> Option<ArrayRef> {
     let mut out = BinaryBuilder::with_capacity(values.len(), values.byte_len() / 2);
+    // One for all rows: see `backend/tests/allocations.rs`.
+    let mut bytes = Vec::new();
     for value in values.iter() {
         match value {
             None => out.append_null(),
-            Some(text) => out.append_value(values::bytea(text)?),
+            Some(text) => {
+                values::bytea(text, &mut bytes)?;
+                out.append_value(&bytes);
+            }
         }
     }
     Some(Arc::new(out.finish()))

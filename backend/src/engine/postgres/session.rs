@@ -193,7 +193,7 @@ impl PostgresSession {
         self.canceller.forget();
         self.expect_idle().await?;
         let rows = bound.rows.max(1);
-        let reach = reach_of(sql, rows, self.pooled, self.in_transaction() || (begin.is_some() && !self.read_only));
+        let reach = reach_of(sql, rows, self.pooled, self.read_only, self.in_transaction() || (begin.is_some() && !self.read_only));
         let written = self.write_introduction().and_then(|()| self.write_statement(begin, (sql, params), rows.saturating_add(1), reach));
         if written.is_err() {
             self.wire.output.clear();

@@ -1,4 +1,5 @@
-//! Sheaf's own files are never a database to work on: not opened, not attached, not written over.
+//! Sheaf's own files are never a database to work on: not opened, not attached, not written over. Nor are settings that hold for every
+//! session of this process, and Sheaf's own store with them, anybody's to change.
 //!
 //! Invariant: whichever way a file is named (symlink, hard link, relative path, URI, an expression), no statement reads or writes an
 //! own one. What is named is judged before SQLite opens it; what a name did not tell is judged when it is open, before anything else runs.
@@ -11,6 +12,9 @@ use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock};
 
+/// Settings of the whole process ("Pragma statements", sqlite.org/pragma.html).
+const OF_THE_PROCESS: [&str; 4] = ["data_store_directory", "hard_heap_limit", "soft_heap_limit", "temp_store_directory"];
+const NOT_OF_ONE: &str = "This setting holds for every SQLite database that this server has open, not for one connection: it is not set.";
 const SENTENCE: &str = "That file is Sheaf's own store; it is not a database to work on.";
 /// What SQLite puts beside a file.
 const COMPANIONS: [&str; 3] = ["-wal", "-shm", "-journal"];
@@ -22,8 +26,14 @@ static FILES: RwLock<Vec<PathBuf>> = RwLock::new(Vec::new());
 thread_local! {
     /// The statement that runs on this thread attached something.
     static ATTACHED: Cell<bool> = const { Cell::new(false) };
-    /// The statement that runs on this thread was refused because of a file of ours.
-    static REFUSED: Cell<bool> = const { Cell::new(false) };
+    /// Why the statement that runs on this thread was refused: because of a file of ours, or of what is everybody's.
+    static REFUSED: Cell<Option<Refused>> = const { Cell::new(None) };
+}
+
+#[derive(Clone, Copy)]
+enum Refused {
+    OwnFile,
+    OfTheProcess,
 }
 
 /// This file, and what SQLite puts beside it, are Sheaf's own from now on.
@@ -96,12 +106,15 @@ fn resolve(path: &Path) -> PathBuf {
 /// A statement begins on this thread.
 pub fn begin() {
     ATTACHED.set(false);
-    REFUSED.set(false);
+    REFUSED.set(None);
 }
 
-/// The statement was refused because of a file of ours: what to say instead of SQLite's "not authorized".
+/// The statement was refused by [`judge`]: what to say instead of SQLite's "not authorized".
 pub fn refusal() -> Option<EngineError> {
-    REFUSED.get().then(|| EngineError::idle(problem()))
+    REFUSED.get().map(|refused| match refused {
+        Refused::OwnFile => EngineError::idle(problem()),
+        Refused::OfTheProcess => EngineError::idle(Problem::new(ErrorCode::Rejected, NOT_OF_ONE)),
+    })
 }
 
 /// SQLite asks whether a statement may do this. VACUUM INTO comes as an ATTACH, too.
@@ -110,9 +123,15 @@ pub fn judge(action: &AuthAction<'_>) -> Authorization {
         AuthAction::Attach { filename } => {
             ATTACHED.set(true);
             if is_own(Path::new(filename)) || uri_path(filename).is_some_and(|path| is_own(&path)) {
-                REFUSED.set(true);
+                REFUSED.set(Some(Refused::OwnFile));
                 return Authorization::Deny;
             }
+        }
+        AuthAction::Pragma { pragma_name, pragma_value: Some(_) }
+            if OF_THE_PROCESS.iter().any(|own| own.eq_ignore_ascii_case(pragma_name)) =>
+        {
+            REFUSED.set(Some(Refused::OfTheProcess));
+            return Authorization::Deny;
         }
         // An ATTACH whose file is an expression.
         AuthAction::Unknown { code: rusqlite::ffi::SQLITE_ATTACH, .. } => ATTACHED.set(true),

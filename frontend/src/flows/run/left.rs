@@ -5,8 +5,19 @@ use crate::api::storage;
 use crate::state::consoles::Console;
 use crate::state::messages::Kind;
 use leptos::prelude::*;
+use std::cell::Cell;
 
 const PREFIX: &str = "sheaf.left.";
+
+thread_local! {
+    /// The page goes: what breaks off now has not ended.
+    static IS_LEAVING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Tells whether the page goes, so that what was still to come is kept as it is.
+pub fn set_leaving(is_leaving: bool) {
+    IS_LEAVING.set(is_leaving);
+}
 
 fn key(console: Console) -> String {
     format!("{PREFIX}{}", console.name())
@@ -14,6 +25,9 @@ fn key(console: Console) -> String {
 
 /// So many statements come behind the one that is sent now.
 pub fn keep(console: Console, count: usize) {
+    if IS_LEAVING.get() {
+        return;
+    }
     let count = (count > 0).then(|| count.to_string());
     storage::keep_for_session(&key(console), count.as_deref());
 }

@@ -8,7 +8,7 @@ use std::net::IpAddr;
 
 /// What is spoken with whoever is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Service {
+pub enum Protocol {
     /// PostgreSQL's protocol.
     Postgres,
     /// That of MySQL and MariaDB.
@@ -17,25 +17,25 @@ pub enum Service {
     Ssh,
 }
 
-/// The ports at which a service is reached where several people share the server, each with its reason. One that is not here would let a
+/// The ports at which a protocol is spoken where several people share the server, each with its reason. One that is not here would let a
 /// person knock at whatever else listens in the network; it needs a rule.
-const PORTS: &[(Service, u16, &str)] = &[
-    (Service::Postgres, 5432, "PostgreSQL's own"),
-    (Service::Postgres, 5433, "the second cluster of a machine, as Debian counts them"),
-    (Service::Postgres, 6432, "PgBouncer's own"),
-    (Service::Postgres, 6543, "the pooler of hosted databases"),
-    (Service::Mysql, 3306, "MySQL's and MariaDB's own"),
-    (Service::Mysql, 3307, "the second server of a machine, and proxies of clouds"),
-    (Service::Mysql, 4000, "TiDB's own"),
-    (Service::Mysql, 6033, "ProxySQL's own"),
-    (Service::Mysql, 6446, "MySQL Router, to write"),
-    (Service::Mysql, 6447, "MySQL Router, to read"),
+const PORTS: &[(Protocol, u16, &str)] = &[
+    (Protocol::Postgres, 5432, "PostgreSQL's own"),
+    (Protocol::Postgres, 5433, "the second cluster of a machine, as Debian counts them"),
+    (Protocol::Postgres, 6432, "PgBouncer's own"),
+    (Protocol::Postgres, 6543, "the pooler of hosted databases"),
+    (Protocol::Mysql, 3306, "MySQL's and MariaDB's own"),
+    (Protocol::Mysql, 3307, "the second server of a machine, and proxies of clouds"),
+    (Protocol::Mysql, 4000, "TiDB's own"),
+    (Protocol::Mysql, 6033, "ProxySQL's own"),
+    (Protocol::Mysql, 6446, "MySQL Router, to write"),
+    (Protocol::Mysql, 6447, "MySQL Router, to read"),
     // Not 33060: that is MySQL's X protocol, which Sheaf does not speak.
-    (Service::Ssh, 22, "SSH's own"),
-    (Service::Ssh, 2222, "the usual other one, of bastions and containers"),
+    (Protocol::Ssh, 22, "SSH's own"),
+    (Protocol::Ssh, 2222, "the usual other one, of bastions and containers"),
 ];
 
-impl Service {
+impl Protocol {
     /// Its name, for people.
     pub fn name(self) -> &'static str {
         match self {
@@ -47,7 +47,7 @@ impl Service {
 
     /// It is usually reached at that port.
     fn is_at(self, port: u16) -> bool {
-        PORTS.iter().any(|(service, usual, _)| *service == self && *usual == port)
+        PORTS.iter().any(|(protocol, usual, _)| *protocol == self && *usual == port)
     }
 }
 
@@ -56,8 +56,8 @@ impl Service {
 pub enum Refusal {
     /// Nothing of Sheaf's is there for anybody, or not for somebody who shares the server.
     Address(IpAddr),
-    /// The service is not reached at that port.
-    Port(u16, Service),
+    /// The protocol is not spoken at that port.
+    Port(u16, Protocol),
 }
 
 /// A place that is allowed although team mode would refuse it.
@@ -148,28 +148,28 @@ impl Policy {
     }
 
     /// Judges an address that `host` leads to.
-    pub fn judge(&self, host: &str, address: IpAddr, port: u16, service: Service) -> Result<(), Refusal> {
+    pub fn judge(&self, host: &str, address: IpAddr, port: u16, protocol: Protocol) -> Result<(), Refusal> {
         let is_allowed = self.allowed.iter().any(|rule| rule.names(host, Some(address), port));
         if is_never_reached(address) || (refuses(address, self.mode) && !is_allowed) {
             return Err(Refusal::Address(address));
         }
-        self.judge_port(is_allowed, port, service)
+        self.judge_port(is_allowed, port, protocol)
     }
 
     /// Judges a place that another server looks up and connects to. Private networks are what tunnels are for; what is refused in every
     /// mode is refused there as well, as far as it is written out.
-    pub fn judge_far(&self, host: &str, port: u16, service: Service) -> Result<(), Refusal> {
+    pub fn judge_far(&self, host: &str, port: u16, protocol: Protocol) -> Result<(), Refusal> {
         let address = literal(host);
         if let Some(address) = address.filter(|address| is_never_reached(*address)) {
             return Err(Refusal::Address(address));
         }
-        self.judge_port(self.allowed.iter().any(|rule| rule.names(host, address, port)), port, service)
+        self.judge_port(self.allowed.iter().any(|rule| rule.names(host, address, port)), port, protocol)
     }
 
-    fn judge_port(&self, is_allowed: bool, port: u16, service: Service) -> Result<(), Refusal> {
-        match self.mode == Mode::Local || is_allowed || service.is_at(port) {
+    fn judge_port(&self, is_allowed: bool, port: u16, protocol: Protocol) -> Result<(), Refusal> {
+        match self.mode == Mode::Local || is_allowed || protocol.is_at(port) {
             true => Ok(()),
-            false => Err(Refusal::Port(port, service)),
+            false => Err(Refusal::Port(port, protocol)),
         }
     }
 }
@@ -183,15 +183,15 @@ mod tests {
     }
 
     fn judged(policy: &Policy, host: &str, address: &str, port: u16) -> Result<(), Refusal> {
-        policy.judge(host, address.parse().unwrap(), port, Service::Postgres)
+        policy.judge(host, address.parse().unwrap(), port, Protocol::Postgres)
     }
 
     #[test]
     fn each_usual_port_is_of_one_service_and_has_its_reason() {
-        for (at, (service, port, reason)) in PORTS.iter().enumerate() {
+        for (at, (protocol, port, reason)) in PORTS.iter().enumerate() {
             assert!(!reason.is_empty() && PORTS[at + 1..].iter().all(|(_, other, _)| other != port), "{port}");
             assert!(
-                [Service::Postgres, Service::Mysql, Service::Ssh].iter().all(|other| other.is_at(*port) == (other == service)),
+                [Protocol::Postgres, Protocol::Mysql, Protocol::Ssh].iter().all(|other| other.is_at(*port) == (other == protocol)),
                 "{port}"
             );
         }
@@ -201,22 +201,22 @@ mod tests {
     fn a_team_s_server_reaches_a_service_at_its_usual_ports_only_and_a_person_s_own_at_all() {
         let public = "192.0.2.1";
         for port in [1, 21, 80, 443, 3306, 5431, 5434, 6379, 8080, 9200, 11211, 22, 65535] {
-            assert_eq!(judged(&team(&[]), "db", public, port), Err(Refusal::Port(port, Service::Postgres)));
+            assert_eq!(judged(&team(&[]), "db", public, port), Err(Refusal::Port(port, Protocol::Postgres)));
             assert_eq!(judged(&Policy::default(), "db", public, port), Ok(()));
             assert!(
-                team(&[]).judge_far("db", port, Service::Postgres).is_err()
-                    && Policy::default().judge_far("db", port, Service::Ssh).is_ok()
+                team(&[]).judge_far("db", port, Protocol::Postgres).is_err()
+                    && Policy::default().judge_far("db", port, Protocol::Ssh).is_ok()
             );
         }
-        for (service, ports) in
-            [(Service::Postgres, &[5432, 5433, 6432, 6543][..]), (Service::Mysql, &[3306, 3307, 4000]), (Service::Ssh, &[22, 2222])]
+        for (protocol, ports) in
+            [(Protocol::Postgres, &[5432, 5433, 6432, 6543][..]), (Protocol::Mysql, &[3306, 3307, 4000]), (Protocol::Ssh, &[22, 2222])]
         {
             for port in ports {
-                assert_eq!(team(&[]).judge("db", public.parse().unwrap(), *port, service), Ok(()));
-                assert_eq!(team(&[]).judge_far("10.0.0.1", *port, service), Ok(()));
+                assert_eq!(team(&[]).judge("db", public.parse().unwrap(), *port, protocol), Ok(()));
+                assert_eq!(team(&[]).judge_far("10.0.0.1", *port, protocol), Ok(()));
             }
         }
-        assert!(team(&[]).judge("db", public.parse().unwrap(), 33060, Service::Mysql).is_err(), "another protocol");
+        assert!(team(&[]).judge("db", public.parse().unwrap(), 33060, Protocol::Mysql).is_err(), "another protocol");
     }
 
     #[test]
@@ -252,7 +252,7 @@ mod tests {
         let policy = team(&["0.0.0.0/0:5432", "[::/0]:5432", "metadata:5432", "169.254.169.254:5432"]);
         for address in ["169.254.169.254", "0.0.0.0", "224.0.0.1", "fd00:ec2::254", "fe80::1", "::", "::ffff:169.254.169.254"] {
             assert_eq!(judged(&policy, "metadata", address, 5432), Err(Refusal::Address(address.parse().unwrap())), "{address}");
-            assert!(policy.judge_far(address, 5432, Service::Postgres).is_err(), "{address}");
+            assert!(policy.judge_far(address, 5432, Protocol::Postgres).is_err(), "{address}");
         }
         assert_eq!(judged(&policy, "x", "127.0.0.1", 5432), Ok(()), "but this machine it does");
     }

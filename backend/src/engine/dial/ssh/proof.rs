@@ -5,7 +5,7 @@
 
 use super::fault::Fault;
 use super::session::{Guard, Hop};
-use crate::engine::dial::policy::Service;
+use crate::engine::dial::policy::Protocol;
 use crate::engine::dial::{Address, Dialer};
 use russh::client::{AuthResult, Handle, KeyboardInteractiveAuthResponse as Asked};
 use russh::keys::agent::AgentIdentity;
@@ -117,7 +117,7 @@ async fn by_agent(handle: &mut Handle<Guard>, hop: &Hop, agent: Option<&Path>) -
     let fault = |error: &dyn std::fmt::Display| Fault::Agent(error.to_string());
     // The person's own: where several people share the server, there is none.
     let address = Address::Socket(socket.to_owned());
-    let link = Dialer::default().open(&address, Service::Ssh, 0).await.map_err(|error| fault(&error))?;
+    let link = Dialer::default().open(&address, Protocol::Ssh, 0).await.map_err(|error| fault(&error))?;
     let mut agent = AgentClient::connect(link);
     let identities = agent.request_identities().await.map_err(|error| fault(&error))?;
     if identities.is_empty() {

@@ -6,7 +6,7 @@
 use super::fault::Fault;
 use super::known_hosts::{KnownHosts, Verdict};
 use super::{Route, Tunnels, check_far_end, proof};
-use crate::engine::dial::policy::Service;
+use crate::engine::dial::policy::Protocol;
 use crate::engine::dial::{Address, Dialer, Link};
 use russh::client::{self, Handle, Msg};
 use russh::keys::{HashAlg, PublicKey, PublicKeyOrCertificate};
@@ -115,10 +115,10 @@ impl Session {
     pub async fn open(route: &Route, tunnels: &Tunnels, dialer: &Dialer) -> Result<Self, Fault> {
         let (jump, last) = route.hops();
         if jump.is_some() {
-            check_far_end(&route.policy, &last.host, last.port, Service::Ssh)?;
+            check_far_end(&route.policy, &last.host, last.port, Protocol::Ssh)?;
         }
         let Hop { host, port, .. } = jump.as_ref().unwrap_or(&last).clone();
-        let opened = dialer.open(&Address::Net { host, port }, Service::Ssh, route.window).await;
+        let opened = dialer.open(&Address::Net { host, port }, Protocol::Ssh, route.window).await;
         let link = opened.map_err(|error| Fault::Dial(Box::new(error)))?;
         let opened = |handle, jump| Self { route: route.clone(), handle, _jump: jump, load: Mutex::default() };
         let Some(jump) = jump else { return Ok(opened(shake(link, &last, route, tunnels).await?, None)) };

@@ -7,7 +7,7 @@ fn shape(number: u8, decimals: u8) -> Shape {
 /// The text of one value.
 fn text(shape: Shape, value: &[u8]) -> String {
     let mut out = Vec::new();
-    Shapes(vec![shape]).write_row(&[&[0, 0], value].concat(), &mut out).unwrap();
+    Shapes { columns: vec![shape], text: Vec::new() }.write_row(&[&[0, 0], value].concat(), &mut out).unwrap();
     let mut reader = Reader::new(&out);
     String::from_utf8(reader.value().unwrap().unwrap().to_vec()).unwrap()
 }
@@ -61,7 +61,7 @@ fn days_and_times_are_written_with_all_that_was_not_sent() {
 
 #[test]
 fn nulls_are_told_by_the_map_and_long_values_keep_their_count() {
-    let shapes = Shapes((0..9).map(|_| shape(number::VAR_STRING, 0)).collect());
+    let mut shapes = Shapes { columns: (0..9).map(|_| shape(number::VAR_STRING, 0)).collect(), text: Vec::new() };
     let mut body = vec![0, 0b1111_1000, 0b0000_0101];
     for length in [1_usize, 300] {
         write_counted(&vec![b'x'; length], &mut body);
@@ -93,7 +93,7 @@ fn a_row_cut_short_or_with_bytes_over_is_a_fault_never_a_panic() {
         number::YEAR,
     ];
     for kind in numbers {
-        let shapes = Shapes(vec![shape(kind, 6)]);
+        let mut shapes = Shapes { columns: vec![shape(kind, 6)], text: Vec::new() };
         let mut state = 0x2545_f491_4f6c_dd1d_u64;
         for _ in 0..2_000 {
             state ^= state << 13;

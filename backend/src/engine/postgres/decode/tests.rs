@@ -145,9 +145,13 @@ fn days_are_counted_from_1970() {
 
 #[test]
 fn bytea_is_read_in_hexadecimal_and_left_as_text_otherwise() {
-    assert_eq!(values::bytea(b"\\x00Ff"), Some(vec![0, 255]));
-    assert_eq!(values::bytea(b"a\\\\b\\000\\377"), None);
-    assert_eq!((values::bytea(b"\\x"), values::bytea(b"")), (Some(vec![]), None));
+    let bytea = |text: &[u8]| {
+        let mut bytes = vec![7];
+        values::bytea(text, &mut bytes).map(|()| bytes)
+    };
+    assert_eq!(bytea(b"\\x00Ff"), Some(vec![0, 255]));
+    assert_eq!(bytea(b"a\\\\b\\000\\377"), None);
+    assert_eq!((bytea(b"\\x"), bytea(b"")), (Some(vec![]), None));
 }
 
 #[test]

@@ -47,17 +47,18 @@ pub fn float4(text: &[u8]) -> Option<f32> {
     (text.contains(&b'e') == scientific && !value.is_subnormal()).then_some(value)
 }
 
-/// `bytea` in hexadecimal. The other form (`bytea_output = escape`) stays the text that was asked for; it never begins like this.
-pub fn bytea(text: &[u8]) -> Option<Vec<u8>> {
-    from_hex(text.strip_prefix(b"\\x")?)
-}
-
-fn from_hex(digits: &[u8]) -> Option<Vec<u8>> {
-    let (pairs, rest) = digits.as_chunks::<2>();
+/// `bytea` in hexadecimal, into `out` in place of what was there. The other form (`bytea_output = escape`) stays the text that was asked
+/// for; it never begins like this.
+pub fn bytea(text: &[u8], out: &mut Vec<u8>) -> Option<()> {
+    let (pairs, rest) = text.strip_prefix(b"\\x")?.as_chunks::<2>();
     if !rest.is_empty() {
         return None;
     }
-    pairs.iter().map(|[high, low]| Some(hex_digit(*high)? << 4 | hex_digit(*low)?)).collect()
+    out.clear();
+    for [high, low] in pairs {
+        out.push(hex_digit(*high)? << 4 | hex_digit(*low)?);
+    }
+    Some(())
 }
 
 fn hex_digit(byte: u8) -> Option<u8> {

@@ -18,6 +18,8 @@ enum Way {
     Few,
     /// Without; what was not asked for waits in the link, and is cancelled if nobody wants it.
     Streamed,
+    /// It gives no rows: nothing is waited for before its end.
+    Silent,
 }
 
 /// How far one Execute goes, and what ends the statement.
@@ -32,12 +34,14 @@ pub enum Reach {
 }
 
 /// How far the Execute of `sql` goes. In a transaction of the user's nothing is cancelled, since that would end it.
-pub fn reach_of(sql: &str, rows: usize, pooled: bool, in_transaction: bool) -> Reach {
+pub fn reach_of(sql: &str, rows: usize, pooled: bool, read_only: bool, in_transaction: bool) -> Reach {
     match way_of(sql, rows) {
         _ if pooled && !in_transaction => Reach::EndAndSync,
+        // How a read-only connection ends a statement depends on how it went.
+        Way::Silent if !read_only => Reach::EndAndSync,
         Way::Few => Reach::End,
         Way::Streamed if !in_transaction => Reach::End,
-        Way::Streamed | Way::Paged => Reach::Page,
+        Way::Streamed | Way::Paged | Way::Silent => Reach::Page,
     }
 }
 
@@ -209,6 +213,44 @@ const WORTH_WORKERS: [&str; 9] = ["where", "group", "having", "distinct", "join"
 /// The statement changes, locks or keeps something.
 const NO_QUERY: [&str; 5] = ["insert", "update", "delete", "merge", "into"];
 
+/// What begins so changes rows, and gives some only with RETURNING.
+const CHANGES: [&str; 4] = ["insert", "update", "delete", "merge"];
+/// What begins so gives no rows. Not CALL, EXECUTE, EXPLAIN, FETCH and SHOW, which may; not COPY, which asks for data or sends it.
+const SILENT: [&str; 32] = [
+    "abort",
+    "alter",
+    "analyze",
+    "begin",
+    "checkpoint",
+    "close",
+    "cluster",
+    "comment",
+    "commit",
+    "create",
+    "deallocate",
+    "discard",
+    "do",
+    "drop",
+    "end",
+    "grant",
+    "listen",
+    "lock",
+    "notify",
+    "reassign",
+    "refresh",
+    "reindex",
+    "release",
+    "reset",
+    "revoke",
+    "rollback",
+    "savepoint",
+    "security",
+    "set",
+    "start",
+    "truncate",
+    "vacuum",
+];
+
 fn is_harmless(word: &str) -> bool {
     HARMLESS.contains(&word) || HARMLESS_TOO.contains(&word)
 }
@@ -216,6 +258,9 @@ fn is_harmless(word: &str) -> bool {
 /// How to execute `sql`, where a page has `rows`.
 fn way_of(sql: &str, rows: usize) -> Way {
     let text = Text::of(sql);
+    if text.is_silent() {
+        return Way::Silent;
+    }
     if !(text.is(0, "select") || text.is(0, "with")) || text.has(&NO_QUERY) || text.locks() {
         return Way::Paged;
     }
@@ -265,6 +310,11 @@ struct Outline {
 impl<'a> Text<'a> {
     fn of(sql: &'a str) -> Self {
         Self { sql, tokens: lex(sql, EngineKind::Postgres).filter(|token| token.is_significant(sql)).collect() }
+    }
+
+    fn is_silent(&self) -> bool {
+        let begins = |words: &[&str]| words.iter().any(|word| self.is(0, word));
+        begins(&SILENT) || (begins(&CHANGES) && !self.has(&["returning"]))
     }
 
     fn word(&self, at: usize) -> Option<String> {
@@ -410,6 +460,14 @@ mod tests {
             ("select * from big where a > 1 for update", Way::Paged),
             ("select * into other from big where a > 1", Way::Paged),
             ("with d as (delete from big returning *) select count(*) from d", Way::Paged),
+            ("insert into t values (1)", Way::Silent),
+            ("UPDATE t SET a = 1", Way::Silent),
+            ("insert into t values (1) returning a", Way::Paged),
+            ("create table t as select 1", Way::Silent),
+            ("-- x\nset search_path to a", Way::Silent),
+            ("commit", Way::Silent),
+            ("copy t from stdin", Way::Paged),
+            ("call p()", Way::Paged),
             ("", Way::Paged),
         ];
         for (sql, way) in table {
