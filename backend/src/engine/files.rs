@@ -2,15 +2,13 @@
 //!
 //! Invariant: looking never makes a file, and never finds one of Sheaf's own ([`own`]).
 
+mod start;
+
 use super::EngineError;
 use super::sqlite::own;
 use shared::problem::ErrorCode;
-use std::fs::File;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
-
-/// Bytes that tell what a file is.
-const START_BYTES: u64 = 16;
 
 /// A regular file that this user may read.
 #[derive(Debug)]
@@ -19,17 +17,8 @@ pub struct Found<'a> {
     pub given: &'a str,
     /// From the root.
     pub path: PathBuf,
-    /// Open for reading, at its beginning.
-    pub file: File,
-}
-
-impl Found<'_> {
-    /// Its first bytes, which tell what it is.
-    pub fn start(&self) -> Result<Vec<u8>, EngineError> {
-        let mut start = Vec::new();
-        let read = (&self.file).take(START_BYTES).read_to_end(&mut start);
-        read.map(|_| start).map_err(|e| cannot_open(format!("{} cannot be opened: {e}.", self.given)))
-    }
+    /// Its first bytes, which tell what it is; 16 at most.
+    pub start: Vec<u8>,
 }
 
 /// Whether a file that begins like this is a database of DuckDB.
@@ -54,8 +43,8 @@ pub fn find<'a>(path: Option<&'a str>, what: &str, resolve: impl FnOnce(&'a str)
     if !metadata.is_file() {
         return Err(cannot_open(format!("{given} is not a regular file.")));
     }
-    let file = File::open(&path).map_err(|e| io_fault(given, &e))?;
-    Ok(Found { given, path, file })
+    let start = start::of(&path).map_err(|e| io_fault(given, &e))?;
+    Ok(Found { given, path, start })
 }
 
 /// The file's name, for people.

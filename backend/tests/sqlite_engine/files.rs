@@ -33,6 +33,30 @@ async fn what_is_no_database_is_one_clear_sentence() {
     assert!(refusal(Path::new("/dev/null")).await.ends_with("is not a regular file."));
 }
 
+/// Writes over the file from another process; what it said against it.
+fn write_from_elsewhere(path: &Path) -> String {
+    let other = std::process::Command::new("sqlite3").arg(path).arg("INSERT INTO t VALUES (2)").output().unwrap();
+    String::from_utf8_lossy(&other.stderr).into_owned()
+}
+
+#[tokio::test]
+async fn a_transaction_keeps_its_lock_whatever_else_looks_at_its_file() {
+    let db = Db::new("CREATE TABLE t(a)");
+    let mut session = db.session().await;
+    run(&mut session, &["BEGIN IMMEDIATE", "INSERT INTO t VALUES (1)"]).await;
+    assert!(write_from_elsewhere(db.path()).contains("locked"));
+    // Closing any descriptor of the file would drop the process's locks on it.
+    let linked = db.folder().join("linked.db");
+    std::fs::hard_link(db.path(), &linked).unwrap();
+    for path in [db.path(), linked.as_path()] {
+        assert_eq!(one(&mut connect(path.to_str().unwrap(), false).await.unwrap(), "SELECT count(*) FROM t").await, [["0"]]);
+    }
+    assert!(write_from_elsewhere(db.path()).contains("locked"), "the lock is there still");
+    run(&mut session, &["COMMIT"]).await;
+    assert_eq!(write_from_elsewhere(db.path()), "");
+    assert_eq!(one(&mut session, "SELECT sum(a) FROM t").await, [["3"]]);
+}
+
 #[tokio::test]
 async fn settings_of_every_session_are_nobodys_to_change() {
     let db = Db::new("CREATE TABLE t(a)");

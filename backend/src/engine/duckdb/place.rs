@@ -22,8 +22,7 @@ impl Place {
     /// Checks that `path` is a file that can be read.
     pub fn find(path: Option<&str>, read_only: bool) -> Result<Self, EngineError> {
         let found = files::find(path, "the file", std::fs::canonicalize)?;
-        let start = found.start()?;
-        let files::Found { given, path, .. } = found;
+        let files::Found { given, path, start } = found;
         let form = Form::of(&path, &start).unwrap_or(Form::Database);
         if form == Form::Database && !files::is_duckdb(&start) && !start.is_empty() {
             return Err(cannot_open(format!("{given} is no DuckDB database, and its name does not end as a file of rows does.")));

@@ -36,7 +36,7 @@ impl Place {
         // Absolute from here on: it can't be taken for `:memory:`, for `file:…` or for a temporary database.
         let found = files::find(path, "the SQLite file", std::path::absolute)?;
         // Told before SQLite waits for a lock that DuckDB's process holds.
-        if files::is_duckdb(&found.start()?) {
+        if files::is_duckdb(&found.start) {
             return Err(files::cannot_open(format!("{} is a DuckDB database; choose DuckDB to open it.", found.given)));
         }
         Ok(Self { path: found.path, read_only })
