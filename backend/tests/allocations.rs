@@ -1,6 +1,8 @@
 //! Nothing is made for each row that belongs to the statement: a page of ten times the rows asks for memory as often as a small one, but for what
 //! grows with the bytes and by doubling. Counted in the whole process, so this is one test in a program of its own.
 
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
 use backend::engine::{Bound, Param, Session, Target, engine};
 use shared::wire::connection::{ConnectionFields, EngineKind};
 use shared::wire::secrets::Secrets;
