@@ -87,7 +87,7 @@ async fn sheaf_is_not_a_database_to_itself() {
     for host in ["127.0.0.1", "localhost", "127.0.0.2"] {
         let own = json!({"name": "own", "engine": "postgres", "host": host, "port": port});
         let told = problem(&api.post("/api/v1/connections/test", &own).await, "connect_failed");
-        assert!(told["message"].as_str().unwrap().contains("not an address"), "{told}");
+        assert!(told["message"].as_str().unwrap().contains("is Sheaf's own"), "{told}");
     }
 }
 

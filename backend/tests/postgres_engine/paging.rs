@@ -57,6 +57,23 @@ async fn a_page_of_two_million_rows_moves_its_own_rows_in_one_round_trip() {
     }
 }
 
+#[tokio::test]
+async fn a_statement_without_rows_takes_one_round_trip_to_its_end() {
+    for cluster in clusters() {
+        let relay = Relay::start(cluster.port, Duration::ZERO).await;
+        let mut session = behind(&relay).await;
+        value(session.as_mut(), "select 1").await;
+        for sql in ["create temp table silent (n int)", "insert into silent values (1)", "begin", "update silent set n = 2", "commit"] {
+            relay.passed();
+            assert!(run(session.as_mut(), sql).await.unwrap().0.is_none());
+            assert_eq!(relay.passed().flights, 1, "{sql}");
+        }
+        assert!(run(session.as_mut(), "insert into nowhere values (1)").await.is_err());
+        assert_eq!(relay.passed().flights, 1, "one that is refused");
+        assert_eq!(value(session.as_mut(), "select n from silent").await, "2");
+    }
+}
+
 /// The server holds no snapshot for it, at once.
 pub async fn watch_idle(cluster: &Cluster, pid: &str) {
     let mut watcher = crate::setting::session(cluster).await;

@@ -198,6 +198,10 @@ fn changed_elsewhere(w: Workbench, event: &web_sys::StorageEvent) {
 }
 
 fn take_in(w: Workbench, console: Console, theirs: Kept, text: String) {
+    // What was typed this very moment is ours too.
+    if let Some(editor) = console.editor.get_untracked() {
+        editor.flush.run(());
+    }
     let base = console.kept.get_value().and_then(|kept| serde_json::from_str::<Kept>(&kept).ok()).map(|kept| kept.text);
     match merge(base.as_deref(), &console.text.get_untracked(), &theirs.text) {
         Merge::Same => console.kept.set_value(Some(text)),
