@@ -3,6 +3,10 @@
 //! Invariant: a schema's version says what was told of it. Who was told a schema by its names knows it by another version than who was told
 //! the whole, so that neither is taken for the other.
 
+mod row;
+
+pub use row::Row;
+
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use shared::limits::CATALOG_RELATIONS_AT_ONCE;

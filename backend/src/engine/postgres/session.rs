@@ -170,15 +170,15 @@ impl PostgresSession {
     }
 
     /// The end of a statement, and in the same flight the question where its columns come from.
-    fn write_close(&mut self, statement: &Statement, guarded: bool, origins: &[(u32, i16)]) -> std::io::Result<()> {
+    fn write_close(&mut self, reach: Reach, tag: Option<&str>, guarded: bool, origins: &[(u32, i16)]) -> std::io::Result<()> {
         let out = &mut self.wire.output;
-        if statement.reach != Reach::EndAndSync {
+        if reach != Reach::EndAndSync {
             frontend::close(b'P', "", out)?;
             if guarded {
                 write_query(effects::GUARD, out)?;
             }
             if self.read_only {
-                write_query(reading::last_word(statement.tag.as_deref()), out)?;
+                write_query(reading::last_word(tag), out)?;
             }
             frontend::sync(out);
         }
@@ -363,9 +363,9 @@ impl Session for PostgresSession {
             return Ok(Finished { rows_affected: None, in_transaction: self.in_transaction() });
         };
         let guarded = self.needs_guard(&statement);
-        let columns = statement.layout.as_ref().map(|layout| layout.columns.clone()).unwrap_or_default();
+        let columns = statement.layout.map(|layout| layout.columns).unwrap_or_default();
         let wanted = if self.in_transaction() { Vec::new() } else { self.names.origins.missing(&columns) };
-        self.write_close(&statement, guarded, &wanted).map_err(|error| self.lose(&error.into()))?;
+        self.write_close(statement.reach, statement.tag.as_deref(), guarded, &wanted).map_err(|error| self.lose(&error.into()))?;
         self.send().await?;
         let had_failed = self.block == Block::Failed;
         let (mut tag, mut open) = (statement.tag, statement.portal == Portal::Running);

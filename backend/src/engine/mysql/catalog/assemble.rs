@@ -3,7 +3,7 @@
 //! Invariant: rows about a schema or a relation that is not in the tree are left out, never an error.
 
 use super::{KINDS, SYSTEM, Topic};
-use crate::engine::catalog::{self, CatalogAsk, Told};
+use crate::engine::catalog::{self, CatalogAsk, Row, Told};
 use crate::engine::mysql::session::TextRow;
 use sha2::{Digest as _, Sha256};
 use shared::wire::catalog::{Catalog, Column, ForeignKey, Index, Relation, RelationKind, Routine, Schema};
@@ -72,7 +72,7 @@ impl Answers {
         if let (Topic::Name, Some(Some(schema))) = (topic, row.first()) {
             self.name_sums.entry(schema.clone()).or_default().add(&row);
         }
-        let mut row = Row { values: row.into_iter() };
+        let mut row = Row::new(row);
         // A row with a value too few is skipped: only a server that is none sends it.
         let _ = match topic {
             Topic::State => {
@@ -88,10 +88,10 @@ impl Answers {
             Topic::Of(4) => self.trigger(row),
             Topic::Of(5) => self.routine(row),
             Topic::Of(_) => self.parameter(row),
-            Topic::NameSum => row.sum().map(|(schema, sum)| {
+            Topic::NameSum => sum(&mut row).map(|(schema, sum)| {
                 self.name_sums.insert(schema, sum);
             }),
-            Topic::Sum(kind) => row.sum().and_then(|(schema, sum)| {
+            Topic::Sum(kind) => sum(&mut row).and_then(|(schema, sum)| {
                 *self.sums.entry(schema).or_default().get_mut(kind)? = sum;
                 Some(())
             }),
@@ -289,24 +289,9 @@ impl Answers {
     }
 }
 
-/// Values of a row from left to right.
-struct Row {
-    values: std::vec::IntoIter<Option<String>>,
-}
-
-impl Row {
-    fn text(&mut self) -> Option<String> {
-        self.values.next().flatten()
-    }
-
-    /// A schema and what something of it comes to.
-    fn sum(&mut self) -> Option<(String, Sum)> {
-        Some((self.text()?, Sum { rows: self.number()?, xor: self.number()? }))
-    }
-
-    fn number<T: std::str::FromStr>(&mut self) -> Option<T> {
-        self.text()?.parse().ok()
-    }
+/// A schema and what something of it comes to.
+fn sum(row: &mut Row) -> Option<(String, Sum)> {
+    Some((row.text()?, Sum { rows: row.number()?, xor: row.number()? }))
 }
 
 #[cfg(test)]

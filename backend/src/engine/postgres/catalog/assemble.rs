@@ -2,7 +2,7 @@
 //!
 //! Invariant: rows that refer to something that is not in the tree (made or dropped between two questions) are left out, never an error.
 
-use crate::engine::catalog::{self, CatalogAsk, Told};
+use crate::engine::catalog::{self, CatalogAsk, Row, Told};
 use crate::engine::postgres::session::TextRow;
 use crate::engine::postgres::types::{built_in, short_name};
 use shared::wire::catalog::{Catalog, Column, ForeignKey, Index, Relation, RelationKind, Routine, Schema};
@@ -72,7 +72,7 @@ impl Table {
 impl Answers {
     /// One row of one question.
     pub fn take(&mut self, question: usize, row: TextRow) {
-        let mut row = Row { values: row.into_iter() };
+        let mut row = Row::new(row);
         // A row with a value too few is skipped: only a server that is none sends it.
         let _ = match question {
             DATABASE => row.text().map(|name| self.database = name),
@@ -91,7 +91,7 @@ impl Answers {
     }
 
     fn schema(&mut self, mut row: Row) -> Option<()> {
-        let (oid, name, system, denied, is_small) = (row.number()?, row.text()?, row.flag(), row.flag(), row.flag());
+        let (oid, name, system, denied, is_small) = (row.number()?, row.text()?, flag(&mut row), flag(&mut row), flag(&mut row));
         let schema = Schema { name, system, denied, ..Schema::default() };
         self.schemas.push(Space { oid, schema, told: Told::Whole, version: String::new(), of_names: String::new(), is_small });
         Some(())
@@ -124,7 +124,7 @@ impl Answers {
         let (oid, attribute, name) = (row.number()?, row.number()?, row.text()?);
         let formatted = row.text().unwrap_or_default();
         let type_name = short_name(&formatted);
-        let (not_null, default, comment) = (row.flag(), row.text(), row.text());
+        let (not_null, default, comment) = (flag(&mut row), row.text(), row.text());
         if let (Some(oid), Some(modifier)) = (row.number::<Oid>().filter(|oid| built_in(*oid).is_none()), row.number()) {
             self.types.entry((oid, modifier)).or_insert(formatted);
         }
@@ -160,7 +160,7 @@ impl Answers {
     }
 
     fn index(&mut self, mut row: Row) -> Option<()> {
-        let (oid, name, unique, attributes) = (row.number()?, row.text()?, row.flag(), row.numbers());
+        let (oid, name, unique, attributes) = (row.number()?, row.text()?, flag(&mut row), numbers(&mut row));
         let table = self.table(oid)?;
         let columns = attributes.into_iter().map(|attribute| table.column_name(attribute).unwrap_or_default()).collect();
         table.relation.indexes.push(Index { name, columns, unique });
@@ -247,29 +247,14 @@ impl Answers {
     }
 }
 
-/// Values of a row from left to right.
-struct Row {
-    values: std::vec::IntoIter<Option<String>>,
+fn flag(row: &mut Row) -> bool {
+    row.text().as_deref() == Some("t")
 }
 
-impl Row {
-    fn text(&mut self) -> Option<String> {
-        self.values.next().flatten()
-    }
-
-    fn number<T: std::str::FromStr>(&mut self) -> Option<T> {
-        self.text()?.parse().ok()
-    }
-
-    fn flag(&mut self) -> bool {
-        self.text().as_deref() == Some("t")
-    }
-
-    /// `1 2` of a vector.
-    fn numbers(&mut self) -> Vec<i16> {
-        let text = self.text().unwrap_or_default();
-        text.split(' ').filter_map(|number| number.parse().ok()).collect()
-    }
+/// `1 2` of a vector.
+fn numbers(row: &mut Row) -> Vec<i16> {
+    let text = row.text().unwrap_or_default();
+    text.split(' ').filter_map(|number| number.parse().ok()).collect()
 }
 
 #[cfg(test)]
