@@ -1,3 +1,4 @@
+import type { Locator } from "@playwright/test";
 import { expect, test, Workbench } from "./support/journey.ts";
 import { Postgres } from "./support/postgres.ts";
 import { Server } from "./support/server.ts";
@@ -90,4 +91,55 @@ test("a character that turns a line around is shown as a mark", async ({ workben
   await expect(w.editor.locator(".cm-specialChar")).toHaveCount(1);
   await w.page.keyboard.press("Control+Enter");
   await expect(w.cell(1, 1)).toHaveText("1");
+});
+
+/** Of each class one, between letters: control, one that can't be seen, one that turns the line around. */
+const UNSEEN = { "\u0001": "SOH", "\u001b": "ESC", "\u200b": "ZWSP", "\u200d": "ZWJ", "\u2066": "LRI", "\u202e": "RLO", "\ufeff": "BOM" };
+
+test("what turns a line around or can't be seen is a mark in cells, heads and names, and is copied as it is", async ({ page, context, faults }) => {
+  void faults;
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await page.goto(await server.launch());
+  const w = new Workbench(page);
+  await expect(w.explorer.getByRole("treeitem").first()).toBeVisible();
+  const marks = (where: Locator) => where.locator(".mark").evaluateAll((all) => all.map((mark) => mark.getAttribute("data-mark")));
+  const value = `a${Object.keys(UNSEEN).join("b")}z`;
+  const escaped = [...value].map((c) => `\\u${c.codePointAt(0)!.toString(16).padStart(4, "0")}`).join("");
+  const name = "us\u202Ers";
+  await w.execute(`SELECT E'${escaped}' AS "na\u202Eme", 'ünïcödé, مرحبا, 👨\u200d👩\u200d👧' AS seen, E'one\\ntwo\\tthree' AS lines`);
+  await expect(w.cell(1, 1)).toHaveText(value);
+  expect(await marks(w.cell(1, 1))).toEqual(Object.values(UNSEEN));
+  expect(await marks(w.cell(1, 2))).toEqual([]);
+  expect(await marks(w.cell(1, 3))).toEqual(["↵", "→"]);
+  expect(await marks(w.grid.getByRole("columnheader").first())).toEqual(["RLO"]);
+  await expect(w.cell(1, 1).getByRole("img", { name: "Right-to-left override (U+202E)" })).toBeVisible();
+  // In the order of the text: the letters behind the override do not run backwards.
+  const places = await w.cell(1, 1).locator(".mark").evaluateAll((all) => all.map((mark) => mark.getBoundingClientRect().left));
+  expect(places).toEqual([...places].sort((one, other) => one - other));
+  await w.cell(1, 1).click();
+  await page.keyboard.press("Control+c");
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(value);
+  // A cell that had marks has none of them when another value takes its place.
+  await w.execute("SELECT 'plain' AS word, 2 AS two, 3 AS three");
+  await expect(w.cell(1, 1)).toHaveText("plain");
+  expect(await marks(w.grid)).toEqual([]);
+
+  await w.execute(`CREATE TABLE "${name}" (id int)`);
+  await expect(w.messages).toContainText("CREATE TABLE");
+  const table = w.explorer.getByRole("treeitem").filter({ hasText: name });
+  await expect(table).toBeVisible();
+  expect(await marks(table)).toEqual(["RLO"]);
+  expect(await table.getAttribute("title")).toBe("us⟨RLO⟩rs");
+  await w.write("SELECT * FROM us");
+  await page.keyboard.press("Control+Space");
+  await expect(w.completion.getByRole("option", { name: "us⟨RLO⟩rs" })).toBeVisible();
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Control+p");
+  const found = page.getByRole("option").filter({ hasText: name });
+  await expect(found).toBeVisible();
+  expect(await marks(found)).toEqual(["RLO"]);
+  await found.click();
+  const tab = page.getByRole("tab", { selected: true }).filter({ hasText: name }).first();
+  await expect(tab).toBeVisible();
+  expect(await marks(tab)).toEqual(["RLO"]);
 });

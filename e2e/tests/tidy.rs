@@ -83,7 +83,7 @@ const ONLY_IN: &[(&str, &str, &[&str], &str)] = &[
 ];
 
 /// Files of the interface that must work without a browser.
-const PURE: &[&str] = &["geometry", "fetch_plan", "page_cache", "selection"];
+const PURE: &[&str] = &["geometry", "fetch_plan", "page_cache", "selection", "unseen"];
 
 /// What would put markup or style of foreign text into the page, or be stopped by its content security policy.
 const SINKS: &[&str] = &[

@@ -2,9 +2,11 @@
 
 pub mod dialog;
 pub mod icon;
+pub mod marks;
 pub mod menu;
 pub mod picker;
 pub mod splitter;
+pub mod unseen;
 
 use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;

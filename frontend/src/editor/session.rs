@@ -5,11 +5,13 @@
 
 use super::bridge::{self, Editor, Hooks};
 use super::{ErrorMark, RunAsk, RunScope};
+use crate::ui::unseen::spelled;
 use js_sys::Uint32Array;
 use leptos::prelude::*;
 use shared::complete::{self, CatalogIndex};
 use shared::sql::Script;
 use shared::wire::connection::EngineKind;
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -209,13 +211,25 @@ fn suggest(script: &Script, asks: Asks, cursor: usize, explicit: bool) -> Option
         return None;
     }
     let ask = if explicit { complete::Asked::ByKey } else { complete::Asked::ByTyping };
-    let found = complete::suggest_in(&catalog, place.text, place.at, kind, ask);
+    let mut found = complete::suggest_in(&catalog, place.text, place.at, kind, ask);
     if found.items.is_empty() {
         return None;
     }
+    found.items.iter_mut().for_each(show_unseen);
     let units = |byte: usize| place.start_units + place.text.get(..byte).map_or(0, |head| head.encode_utf16().count());
     let (from, to) = (units(found.from), units(found.to));
     serde_json::to_string(&found.at(from, to)).ok()
+}
+
+/// The list has no room for marks; which letters matched is of no use in a name that is spelled otherwise.
+fn show_unseen(item: &mut complete::Suggestion) {
+    if let Cow::Owned(spelled) = spelled(&item.label) {
+        item.label = spelled;
+        item.matched.clear();
+    }
+    if let Cow::Owned(spelled) = spelled(&item.detail) {
+        item.detail = spelled;
+    }
 }
 
 /// What a run request means in this text.

@@ -9,6 +9,8 @@ use crate::state::Workbench;
 use crate::state::dialogs::{Dialog, Menu, MenuItem};
 use crate::state::words;
 use crate::ui::icon::Icon;
+use crate::ui::marks::named;
+use crate::ui::unseen::spelled;
 use crate::ui::{focus_soon, on_mac};
 use leptos::attr::custom::custom_attribute;
 use leptos::html;
@@ -147,7 +149,7 @@ fn TreeRow(walk: Walk, at: usize, row: Row, active_at: Memo<usize>) -> impl Into
             aria-posinset=row.place.0.to_string()
             aria-selected=move || is_active().to_string()
             aria-expanded=move || opens.then(|| unfolded().to_string())
-            title=row.label.clone()
+            title=spelled(&row.label).into_owned()
             style:top=format!("{}px", row.lines.0 as f64 * ROW_PX)
             style:height=format!("{}px", row.lines.1 as f64 * ROW_PX)
             style:padding-left=format!("{}px", 8 + (row.level - 1) * 14)
@@ -177,7 +179,7 @@ fn TreeRow(walk: Walk, at: usize, row: Row, active_at: Memo<usize>) -> impl Into
                 {opens.then(|| view! { <Icon glyph=crate::ui::icon::Glyph::Right /> })}
             </span>
             <span class="tree-glyph"><Icon glyph=row.glyph /></span>
-            <span class="tree-label">{row.label.clone()}</span>
+            <span class="tree-label">{named(&row.label)}</span>
             " "
             <span class="tree-detail">{row.detail}</span>
             {(!row.says.is_empty()).then(|| view! { " " <span class="visually-hidden">{row.says}</span> })}

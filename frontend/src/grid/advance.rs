@@ -3,8 +3,13 @@
 //! Invariant: no `web_sys` here; whoever has a font brings the measure. Good to a pixel or two (no kerning): enough to tell whether a
 //! text fits its column and how wide a column should be.
 
+use crate::ui::unseen::Part;
 use std::cell::RefCell;
 use std::collections::HashMap;
+
+/// Letters of a mark are smaller than a cell's (`.mark` in base.css), and a little room stands around them.
+const MARK_SCALE: f64 = 10.0 / 13.0;
+const MARK_PX: f64 = 8.0;
 
 /// Advances of one font, measured once per character.
 pub struct Advances {
@@ -35,6 +40,22 @@ impl Advances {
         let mut width = 0.0;
         for c in text.chars() {
             width += self.advance_px(c);
+            if width > limit_px {
+                break;
+            }
+        }
+        width
+    }
+
+    /// Width of a text on one line, whose parts these are where it has marks for what can't be seen.
+    pub fn line_px(&self, text: &str, parts: Option<&[Part<'_>]>, limit_px: f64) -> f64 {
+        let Some(parts) = parts else { return self.width_px(text, limit_px) };
+        let mut width = 0.0;
+        for part in parts {
+            width += match part {
+                Part::Plain(plain) => self.width_px(plain, limit_px),
+                Part::Mark(_, sign) => self.width_px(&sign.short(), limit_px) * MARK_SCALE + MARK_PX,
+            };
             if width > limit_px {
                 break;
             }

@@ -4,6 +4,7 @@
 //! while it scrolls.
 
 use super::advance::Advances;
+use crate::ui::unseen::{Lines, parts};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::{Field, Schema};
 use shared::format::format_cell;
@@ -80,13 +81,14 @@ pub fn fit_width_px(column: &Column, values: Values<'_>, advances: &Advances) ->
 }
 
 fn wanted_width_px(column: &Column, (values, field): Values<'_>, advances: &Advances, limit_px: f64, rows: usize) -> f64 {
-    let name = advances.width_px(column.field.name(), limit_px) * NAME_SCALE + GLYPH_PX;
+    let line_px = |text: &str| advances.line_px(text, parts(text, Lines::One).as_deref(), limit_px);
+    let name = line_px(column.field.name()) * NAME_SCALE + GLYPH_PX;
     let type_name = advances.width_px(column.type_name(), limit_px) * TYPE_SCALE;
     let figures = if column.kind == ColumnKind::Number { advances.width_px(FIGURES_MIN, limit_px) } else { 0.0 };
     let mut widest = name.max(type_name).max(figures);
     for row in 0..values.len().min(rows) {
         if let Some((text, _)) = format_cell(values, field, row).prefix(SAMPLED_CHARS) {
-            widest = widest.max(advances.width_px(&text, limit_px));
+            widest = widest.max(line_px(&text));
             if widest >= limit_px {
                 break;
             }
@@ -159,6 +161,18 @@ mod tests {
         let t = column("t", DataType::Utf8);
         assert_eq!(content_width_px(&t, (&long, &t.field), &advances, 1), AUTO_WIDTH_PX_MAX);
         assert_eq!(fit_width_px(&t, (&long, &t.field), &advances), FIT_WIDTH_PX_MAX);
+    }
+
+    #[test]
+    fn a_mark_has_its_room() {
+        let advances = Advances::new(|_| 10.0, 10.0);
+        let width = |text: &str| {
+            let (values, t) = (StringArray::from(vec![text]), column("t", DataType::Utf8));
+            content_width_px(&t, (&values, &t.field), &advances, 1)
+        };
+        let plain = "x".repeat(20);
+        assert!(width(&format!("{plain}\u{202e}")) > width(&plain) + 20.0);
+        assert_eq!(width(&format!("{plain}é")), width(&plain) + 10.0);
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod picture;
 
 use super::ui::grouped;
 use super::view::Grid;
+use crate::ui::marks::{named, written};
 use content::{beginning, bytes_of_line, bytes_text, hex_lines, is_json, picture_type};
 use json::JsonTree;
 use leptos::html;
@@ -219,7 +220,7 @@ pub fn CellViewer(
             }>
             <header class="viewer-head">
                 <div class="viewer-title">
-                    <span class="viewer-name">{move || title().0}</span>
+                    <span class="viewer-name">{move || named(&title().0)}</span>
                     <span class="viewer-row">{move || title().1}</span>
                 </div>
                 <button type="button" class="button ghost small" disabled=nothing_to_copy on:click=copy>
@@ -253,11 +254,11 @@ fn show(value: &Value, reading: Option<Reading>, all: RwSignal<bool>, no_picture
 fn show_text(text: String, all: RwSignal<bool>) -> AnyView {
     let head = beginning(&text, SHOWN_BYTES);
     if all.get() || head.len() == text.len() {
-        return view! { <pre class="viewer-text">{text}</pre> }.into_any();
+        return view! { <pre class="viewer-text">{written(&text)}</pre> }.into_any();
     }
     let head = head.to_owned();
     view! {
-        <pre class="viewer-text">{head}</pre>
+        <pre class="viewer-text">{written(&head)}</pre>
         <p class="viewer-more">
             {format!("The first {} of {}", bytes_text(SHOWN_BYTES), bytes_text(text.len()))}
             <button type="button" class="button small" on:click=move |_| all.set(true)>"Show all"</button>

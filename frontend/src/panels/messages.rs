@@ -3,6 +3,7 @@
 use crate::state::consoles::Console;
 use crate::state::messages::{Kind, Message};
 use crate::ui::icon::{Glyph, Icon};
+use crate::ui::marks::{named, written};
 use leptos::html;
 use leptos::prelude::*;
 
@@ -63,9 +64,9 @@ fn Entry(console: Console, entry: Message) -> impl IntoView {
             <Icon glyph />
             <span class="entry-time">{entry.at}</span>
             <div class="entry-body">
-                <p class="entry-text">{entry.text}</p>
-                {entry.more.into_iter().map(|line| view! { <p class="entry-more">{line}</p> }).collect_view()}
-                {entry.statement.map(|sql| view! { <p class="entry-sql">{sql}</p> })}
+                <p class="entry-text">{written(&entry.text)}</p>
+                {entry.more.into_iter().map(|line| view! { <p class="entry-more">{written(&line)}</p> }).collect_view()}
+                {entry.statement.map(|sql| view! { <p class="entry-sql">{named(&sql)}</p> })}
             </div>
             {place}
         </div>

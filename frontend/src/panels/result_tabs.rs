@@ -8,6 +8,8 @@ use crate::state::script::line_and_column;
 use crate::state::words;
 use crate::ui;
 use crate::ui::icon::{Glyph, Icon};
+use crate::ui::marks::{named, written};
+use crate::ui::unseen::spelled;
 use leptos::html;
 use leptos::prelude::*;
 use shared::limits::RESULTS_PER_CONSOLE_MAX;
@@ -100,7 +102,7 @@ fn TabButton(console: Console, tab: Tab) -> impl IntoView {
     // By the console's own signal: it outlives what is drawn.
     let shown = move || console.slot.tab.get() == Some(key);
     let part = tab.part.clone();
-    let title = format!("{}: {}", part.words(), words::beginning(&tab.sql, 300));
+    let title = format!("{}: {}", part.words(), spelled(&words::beginning(&tab.sql, 300)));
     let (class, aside) = match &tab.body {
         Body::Rows(shown) => {
             let status = shown.status.clone();
@@ -125,7 +127,7 @@ fn TabButton(console: Console, tab: Tab) -> impl IntoView {
             on:click=move |_| run::show_result(console, key)
         >
             <span class="result-tab-number">{part.mark()}</span>
-            <span class="result-tab-label">{tab.label}</span>
+            <span class="result-tab-label">{named(&tab.label)}</span>
             <span class="result-tab-aside">{aside}</span>
         </button>
     }
@@ -148,7 +150,7 @@ pub fn NoRowsTab(
                 <p class="empty-text">
                     {format!("A console holds the newest {RESULTS_PER_CONSOLE_MAX} results")}
                 </p>
-                <p class="entry-sql">{words::beginning(&tab.sql, 160)}</p>
+                <p class="entry-sql">{named(&words::beginning(&tab.sql, 160))}</p>
             </div>
         }
         .into_any(),
@@ -175,9 +177,9 @@ fn FailedTab(console: Console, title: String, failure: Arc<Failure>, sql: Arc<st
     view! {
         <div class="failed-tab">
             <p class="failed-tab-title"><Icon glyph=Glyph::Error />{title}</p>
-            <p class="failed-tab-message">{failure.message.clone()}</p>
+            <p class="failed-tab-message">{written(&failure.message)}</p>
             {failure.more.iter().map(|line| view! { <p class="entry-more">{line.clone()}</p> }).collect_view()}
-            <p class="entry-sql">{words::beginning(&sql, 300)}</p>
+            <p class="entry-sql">{named(&words::beginning(&sql, 300))}</p>
             {place}
         </div>
     }

@@ -6,6 +6,7 @@ use crate::state::link::Link;
 use crate::state::result::{Outcome, Transaction};
 use crate::state::words;
 use crate::ui::icon::{Glyph, Icon};
+use crate::ui::marks::named;
 use leptos::prelude::*;
 use shared::wire::connection::Connection;
 
@@ -84,9 +85,9 @@ fn Place(one: Connection) -> impl IntoView {
         None => one.fields.database.clone().unwrap_or_default(),
     };
     view! {
-        <span class="status-item strong">{one.fields.name}</span>
+        <span class="status-item strong">{named(&one.fields.name)}</span>
         <span class="status-item">{words::engine(one.fields.engine)}</span>
-        <span class="status-item">{place}</span>
+        <span class="status-item">{move || named(&place())}</span>
         {one.fields.read_only.then(|| view! { <span class="status-item"><Icon glyph=Glyph::Lock />"Read-only"</span> })}
     }
 }

@@ -6,6 +6,8 @@ use crate::state::Workbench;
 use crate::state::consoles::Console;
 use crate::state::theme::Theme;
 use crate::ui::icon::{Glyph, Icon};
+use crate::ui::marks::named;
+use crate::ui::unseen::spelled;
 use leptos::html;
 use leptos::prelude::*;
 use std::sync::Arc;
@@ -141,7 +143,7 @@ fn Tab(console: Console) -> impl IntoView {
             aria-selected=move || active().to_string()
             aria-controls=panel
             aria-keyshortcuts="Delete"
-            title=move || console.title.get()
+            title=move || spelled(&console.title.get()).into_owned()
             on:click=move |_| w.consoles.active.set(Some(name.get_value()))
             on:keydown=move |event| if matches!(event.key().as_str(), "Enter" | " ") {
                 event.prevent_default();
@@ -153,7 +155,7 @@ fn Tab(console: Console) -> impl IntoView {
             }
         >
             <span class="tab-mark" class:busy=move || console.slot.busy() aria-hidden="true"><Icon glyph=Glyph::Console /></span>
-            <span class="tab-title">{move || console.title.get()}</span>
+            <span class="tab-title">{move || named(&console.title.get())}</span>
             <span
                 class="tab-close"
                 aria-hidden="true"

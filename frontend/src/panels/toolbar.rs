@@ -11,6 +11,7 @@ use crate::state::messages::Kind;
 use crate::state::result::Transaction;
 use crate::state::words;
 use crate::ui::icon::{Glyph, Icon};
+use crate::ui::unseen::spelled;
 use leptos::prelude::*;
 use shared::ids::ConnectionId;
 use shared::wire::connection::Connection;
@@ -144,7 +145,7 @@ fn word_of(mode: TransactionMode) -> &'static str {
 fn Choice(console: Console, one: Connection) -> impl IntoView {
     let id = one.id.clone();
     let chosen = move || console.connection.with(|chosen| chosen.as_ref() == Some(&id));
-    view! { <option value=one.id.0 selected=chosen>{one.fields.name}</option> }
+    view! { <option value=one.id.0 selected=chosen>{spelled(&one.fields.name).into_owned()}</option> }
 }
 
 #[component]

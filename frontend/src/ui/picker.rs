@@ -1,6 +1,7 @@
 //! A field and a list under it: type a few letters, walk with the arrows, take with Enter.
 
 use super::icon::{Glyph, Icon};
+use super::marks::named;
 use leptos::html;
 use leptos::prelude::*;
 use shared::complete::pick;
@@ -111,7 +112,7 @@ pub fn Picker(
                         >
                             <Icon glyph=choice.glyph />
                             <span class="picker-title">{marked(&choice.title, &matched)}</span>
-                            <span class=if choice.is_key { "picker-keys" } else { "picker-aside" }>{choice.aside}</span>
+                            <span class=if choice.is_key { "picker-keys" } else { "picker-aside" }>{named(&choice.aside)}</span>
                         </div>
                     }
                 }).collect_view()
@@ -131,5 +132,5 @@ fn marked(title: &str, matched: &[u32]) -> Vec<AnyView> {
             _ => parts.push((hit, character.to_string())),
         }
     }
-    parts.into_iter().map(|(hit, part)| if hit { view! { <b>{part}</b> }.into_any() } else { part.into_any() }).collect()
+    parts.into_iter().map(|(hit, part)| if hit { view! { <b>{named(&part)}</b> }.into_any() } else { named(&part) }).collect()
 }

@@ -1,11 +1,14 @@
 //! One cell's node.
 //!
-//! Invariant: the text node holds exactly the value (up to [`super::CELL_CHARS_MAX`] characters). NULL has no text: a mark drawn by
-//! the style sheet, and an `aria-label`. A cell is clipped only where its text is wider than its column: clipping each one costs 2.7 ms a frame.
+//! Invariant: the node's text is exactly the value (up to [`super::CELL_CHARS_MAX`] characters), and one text node but for what can't be
+//! seen, which has marks. NULL has no text: a mark drawn by the style sheet, and an `aria-label`. A cell is clipped only where its text is
+//! wider than its column: clipping each one costs 2.7 ms a frame.
 
 use super::super::columns::{Column, PADDING_PX};
 use super::super::held::HeldPage;
 use super::{CELL_CHARS_MAX, Frame};
+use crate::ui::marks;
+use crate::ui::unseen::{Lines, Part, parts};
 use shared::format::Cell;
 use shared::types::ColumnKind;
 use wasm_bindgen::JsCast;
@@ -17,7 +20,6 @@ struct Look {
     null: bool,
     unreadable: bool,
     clipped: bool,
-    lines: bool,
     kind: Option<ColumnKind>,
 }
 
@@ -30,7 +32,7 @@ impl Look {
             Some(ColumnKind::Binary) => class.push_str(" bytes"),
             _ => {}
         }
-        for (on, name) in [(self.null, " null"), (self.unreadable, " unreadable"), (self.clipped, " clipped"), (self.lines, " lines")] {
+        for (on, name) in [(self.null, " null"), (self.unreadable, " unreadable"), (self.clipped, " clipped")] {
             if on {
                 class.push_str(name);
             }
@@ -45,6 +47,8 @@ pub(super) struct CellSlot {
     text: Text,
     look: Look,
     empty: bool,
+    /// Marks and texts stand behind the text node, which is empty.
+    marked: bool,
     selected: bool,
 }
 
@@ -56,7 +60,7 @@ impl CellSlot {
         node.set_class_name("cell");
         node.set_attribute("role", "gridcell").ok()?;
         row.append_child(&node).ok()?;
-        Some(Self { node, text, look: Look::default(), empty: true, selected: false })
+        Some(Self { node, text, look: Look::default(), empty: true, marked: false, selected: false })
     }
 
     /// The same cell in a copy of its row.
@@ -93,9 +97,12 @@ impl CellSlot {
             None => self.set_text(""),
             Some((text, cut)) => {
                 let room = frame.edges.width_px(column) - PADDING_PX + 2.0;
-                look.lines = text.contains(['\n', '\r']);
-                look.clipped = cut || look.lines || frame.advances.width_px(&text, room) > room;
-                self.set_text(&text);
+                let parts = parts(&text, Lines::One);
+                look.clipped = cut || frame.advances.line_px(&text, parts.as_deref(), room) > room;
+                match parts {
+                    None => self.set_text(&text),
+                    Some(parts) => self.set_parts(&parts),
+                }
             }
         }
         self.set_look(look);
@@ -108,9 +115,23 @@ impl CellSlot {
     }
 
     fn set_text(&mut self, text: &str) {
+        if self.marked {
+            self.marked = false;
+            while let Some(behind) = self.text.next_sibling() {
+                let _ = self.node.remove_child(&behind);
+            }
+        }
         if !(self.empty && text.is_empty()) {
             self.text.set_data(text);
             self.empty = text.is_empty();
+        }
+    }
+
+    fn set_parts(&mut self, parts: &[Part<'_>]) {
+        self.set_text("");
+        self.marked = true;
+        if let Some(document) = self.node.owner_document() {
+            marks::add(&document, &self.node, parts);
         }
     }
 

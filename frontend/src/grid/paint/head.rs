@@ -4,6 +4,8 @@
 
 use super::super::columns::{Column, ColumnKey};
 use super::{Frame, Layers};
+use crate::ui::marks;
+use crate::ui::unseen::spelled;
 use shared::types::ColumnKind;
 use wasm_bindgen::JsCast;
 use web_sys::{CssStyleDeclaration, Document, HtmlElement, Text};
@@ -29,7 +31,7 @@ pub(super) struct HeadSlot {
     node: HtmlElement,
     style: CssStyleDeclaration,
     glyph: HtmlElement,
-    name: Text,
+    name: HtmlElement,
     type_name: Text,
     shown: Option<Shown>,
     hidden: bool,
@@ -49,8 +51,7 @@ impl HeadSlot {
         node.set_attribute("role", "columnheader").ok()?;
         let title = part(document, &node, "div", "head-title")?;
         let glyph = part(document, &title, "span", "head-key")?;
-        let name = document.create_text_node("");
-        part(document, &title, "span", "head-name")?.append_child(&name).ok()?;
+        let name = part(document, &title, "span", "head-name")?;
         let type_name = document.create_text_node("");
         part(document, &node, "div", "head-type")?.append_child(&type_name).ok()?;
         part(document, &node, "div", "head-grip")?.set_attribute("aria-hidden", "true").ok()?;
@@ -88,7 +89,9 @@ impl HeadSlot {
         let _ = self.style.set_property("width", &format!("{}px", wanted.width_px));
         let node = &self.node;
         if self.shown.is_none_or(|shown| shown.column != wanted.column) {
-            self.name.set_data(info.field.name());
+            if let Some(document) = node.owner_document() {
+                marks::put(&document, &self.name, info.field.name());
+            }
             self.type_name.set_data(info.type_name());
             let _ = node.set_attribute("aria-colindex", &(wanted.column + 1).to_string());
             let _ = node.set_attribute("title", &title(info));
@@ -115,5 +118,9 @@ impl HeadSlot {
 
 fn title(info: &Column) -> String {
     let origin = info.field.metadata().get(shared::page::ORIGIN_KEY).map(String::as_str).unwrap_or_default();
-    [info.field.name().as_str(), info.type_name(), origin].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
+    [&spelled(info.field.name()), info.type_name(), &spelled(origin)]
+        .into_iter()
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join("\n")
 }

@@ -4,6 +4,7 @@
 //! escapes. Only what is not seen is left out, never changed.
 
 use super::content::laid_out;
+use crate::ui::marks::named;
 use leptos::prelude::*;
 use std::collections::HashSet;
 
@@ -139,8 +140,8 @@ fn JsonLine(at: usize, line: Line, lines: StoredValue<Vec<Line>>, folded: RwSign
     view! {
         <div class="json-line" style:padding-left=format!("{}ch", 2 + line.depth * 2)>
             {button}
-            <span class="json-key">{line.key.clone()}</span>
-            <span class=class_of(&line.value)>{line.value.clone()}</span>
+            <span class="json-key">{named(&line.key)}</span>
+            <span class=class_of(&line.value)>{named(&line.value)}</span>
             {inside}
         </div>
     }
