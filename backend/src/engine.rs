@@ -173,6 +173,11 @@ pub trait Session: Send {
     async fn next_result(&mut self) -> Result<Option<Started>, EngineError> {
         Ok(None)
     }
+    /// Whether the statement's rows may be shown before its end, once all of them are fetched: it is a query that changes nothing by its text,
+    /// and its end takes a round trip of its own.
+    fn shows_before_its_end(&self) -> bool {
+        false
+    }
     /// Ends the statement: afterwards the database's side holds no portal, cursor or lock of it beyond an open transaction of the user's.
     async fn finish(&mut self) -> Result<Finished, EngineError>;
     /// The same for a session that is nobody's: where reading the rest would move more than closing costs, the statement is stopped, nothing

@@ -67,6 +67,8 @@ pub struct RunsConfig {
     pub parked: Duration,
     /// How long the answer with a result waits to know whether the statement has another.
     pub further: Duration,
+    /// How long the answer with a whole result waits for the end of a query that only gives rows.
+    pub ending: Duration,
     /// How long the end of the event stream is waited for that a page had before it was loaded anew.
     pub former: Duration,
     /// How long a run outlives the last event stream of its window.
@@ -105,6 +107,7 @@ impl RunsConfig {
             disk_free_min: limits::DISK_FREE_MIN,
             parked: Duration::from_secs(limits::PARKED_SECONDS_MAX),
             further: Duration::from_millis(limits::FURTHER_WAIT_MILLIS),
+            ending: Duration::from_millis(limits::END_WAIT_MILLIS),
             former: Duration::from_secs(limits::FORMER_WINDOW_SECONDS_MAX),
             lease: Duration::from_secs(limits::LEASE_SECONDS),
             run_idle: Duration::from_secs(limits::RUN_IDLE_SECONDS),

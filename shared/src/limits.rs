@@ -34,6 +34,9 @@ pub const PARKED_SECONDS_MAX: u64 = 60;
 /// Milliseconds for which the answer with a small result waits to know whether its statement has another: few procedures pause between
 /// two results, and the answer to one that does not is then as certain as that to any other statement.
 pub const FURTHER_WAIT_MILLIS: u64 = 100;
+/// Milliseconds for which the answer with a whole result waits for the end of its query: a server nearby has ended it by then, and from a far
+/// one the rows are not held back for another round trip.
+pub const END_WAIT_MILLIS: u64 = 5;
 /// Seconds for which a page that was loaded anew waits for the end of the event stream it had before: that is told by the network, which may
 /// come later than the new page's requests.
 pub const FORMER_WINDOW_SECONDS_MAX: u64 = 2;

@@ -9,7 +9,7 @@ use super::drive::{Driven, Patience, drive};
 use super::mailbox::Order;
 use super::paginate::Paginator;
 use super::run::Run;
-use super::state::{self, Ending, internal};
+use super::state::{self, Ending, Standing, internal};
 use crate::engine::{Bound, Started};
 use shared::limits::FETCH_BYTES_MAX;
 use shared::wire::run::{RunState, TransactionState};
@@ -20,11 +20,11 @@ impl Reading {
     /// Every row of the result was read. Where the statement goes on, that is followed at once, asked for or not: one that has no further
     /// result after all holds no session for it.
     pub async fn reach_end(&mut self, ending: Ending) -> Came {
+        let whole = ending.state == RunState::Done;
         if !self.seat.lease.session.has_further() {
-            let outcome = self.finish().await;
+            let outcome = if whole { self.finish_in_sight().await } else { self.finish().await };
             return Came::ToEnd(told_as(ending, outcome));
         }
-        let whole = ending.state == RunState::Done;
         let Driven { result, fit } = self.look_further(whole).await;
         if fit {
             hear(&self.run, &mut self.seat);
@@ -41,6 +41,25 @@ impl Reading {
                 self.run.update(|standing| standing.go_on(whole));
                 let error = result.and_then(Result::err);
                 Came::ToEnd(failed(error, fit, &self.seat, self.run.mailbox.is_stopping(), true))
+            }
+        }
+    }
+
+    /// Whoever waits for this result has its rows before the end of its query is known, where that takes a way to the server and back.
+    async fn finish_in_sight(&mut self) -> Outcome {
+        let is_waited_for = self.run.standing().executing && self.run.standing().pages_ready > 0;
+        if !is_waited_for || !self.seat.lease.session.shows_before_its_end() {
+            return self.finish().await;
+        }
+        let (run, ending) = (self.run.clone(), self.config.ending);
+        let finish = self.finish();
+        tokio::pin!(finish);
+        tokio::select! {
+            biased;
+            outcome = &mut finish => outcome,
+            () = sleep(ending) => {
+                run.update(Standing::all_but_end);
+                finish.await
             }
         }
     }

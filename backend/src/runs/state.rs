@@ -112,6 +112,12 @@ impl Standing {
         (self.goes_on, self.further) = (true, true);
     }
 
+    /// The last row was read, and the statement is all but at its end: the next one of its console waits for that.
+    pub fn all_but_end(&mut self) {
+        self.go_on(true);
+        self.goes_on = false;
+    }
+
     /// The statement's next result waits to be asked for.
     pub fn wait(&mut self, whole: bool, now: Instant) {
         self.go_on(whole);

@@ -2,6 +2,7 @@
 
 use crate::setting::{PAGE, connect, run, session, target, value};
 use backend::engine::{Bound, Session};
+use shared::page::TYPE_KEY;
 use shared::problem::ErrorCode;
 use std::time::Duration;
 use testing::postgres::{Cluster, clusters};
@@ -71,6 +72,45 @@ async fn a_statement_without_rows_takes_one_round_trip_to_its_end() {
         assert!(run(session.as_mut(), "insert into nowhere values (1)").await.is_err());
         assert_eq!(relay.passed().flights, 1, "one that is refused");
         assert_eq!(value(session.as_mut(), "select n from silent").await, "2");
+    }
+}
+
+#[tokio::test]
+async fn a_result_that_is_small_by_its_text_is_at_its_end_with_its_first_round_trip() {
+    for cluster in clusters() {
+        cluster.psql("postgres", "drop type if exists tint cascade; create type tint as enum ('hell')");
+        let relay = Relay::start(cluster.port, Duration::ZERO).await;
+        let mut session = behind(&relay).await;
+        value(session.as_mut(), "select 1").await;
+        for (sql, flights) in [
+            ("select 1", 1),
+            ("select current_date, version() as v limit 1", 1),
+            ("select count(*) from pg_catalog.pg_class", 1),
+            // Where columns come from is asked behind the end, once.
+            ("select relname from pg_catalog.pg_class order by 1 limit 5", 2),
+            ("select relname from pg_catalog.pg_class order by 1 limit 5", 1),
+            ("show all", 1),
+            ("explain select 1", 1),
+            // And names of types.
+            ("select 'hell'::tint", 2),
+            ("select 'hell'::tint", 1),
+            // What may be longer than a page has its end told apart.
+            ("select relname from pg_catalog.pg_class where relname = 'pg_class'", 2),
+        ] {
+            relay.passed();
+            let rows = run(session.as_mut(), sql).await.unwrap().0.unwrap();
+            assert!(rows.num_rows() > 0, "{sql}");
+            assert_eq!(relay.passed().flights, flights, "{sql}");
+            if sql.contains("tint") {
+                assert_eq!(rows.schema().field(0).metadata()[TYPE_KEY], "tint");
+            }
+        }
+        // In a transaction, failed or not, and on a read-only connection as well.
+        for sql in ["begin", "select 1", "select 1 / 0", "select 1", "rollback", "select 2"] {
+            relay.passed();
+            assert_eq!(run(session.as_mut(), sql).await.is_err(), sql.ends_with('0') || session.transaction_failed(), "{sql}");
+            assert_eq!(relay.passed().flights, 1, "{sql}");
+        }
     }
 }
 

@@ -47,6 +47,7 @@ async fn the_life_of_results_on_a_real_server() {
     // One after the other: each looks at all that the server has.
     for cluster in clusters() {
         pages_move_their_own_rows_and_closing_frees_the_session(cluster).await;
+        rows_come_in_one_round_trip_and_the_end_of_their_query_in_another(cluster).await;
         an_abandoned_stream_moves_a_page_and_a_window(cluster).await;
         a_cancelled_console_keeps_its_session(cluster).await;
         a_cancelled_read_tells_the_servers_words(cluster).await;
@@ -79,6 +80,29 @@ async fn pages_move_their_own_rows_and_closing_frees_the_session(cluster: &'stat
     until_server_side(cluster, |(_, busy)| busy == 0).await;
     house.runs.shut_down().await;
     until_server_side(cluster, |(all, _)| all == 0).await;
+}
+
+/// From a server that is far away; far enough for a machine that has other work, too.
+async fn rows_come_in_one_round_trip_and_the_end_of_their_query_in_another(cluster: &'static Cluster) {
+    cluster.psql("postgres", "drop table if exists little; create table little as select n from generate_series(1, 3) n");
+    let relay = Relay::start(cluster.port, Duration::from_millis(150)).await;
+    let house = at(relay.port);
+    house.run("select 1", Some("k")).await.unwrap();
+    let begun = house.run("select n from little", Some("k")).await.unwrap();
+    let told = (begun.status.state, begun.status.total_rows, begun.status.further, begun.status.transaction);
+    assert_eq!(told, (RunState::Running, Some(3), true, TransactionState::None));
+    assert_eq!(cell(&begun.page0.unwrap(), 2, 0), "3");
+    assert_eq!(house.runs.next(&house.grant, &begun.status.id).await.unwrap_err().code, ErrorCode::PastTheEnd);
+    let ended = house.runs.status(&house.grant, &begun.status.id).unwrap();
+    assert_eq!((ended.state, ended.total_rows, ended.further), (RunState::Done, Some(3), false));
+    // A text that says that it has few has its end with them.
+    let begun = house.run("select count(*) from little", Some("k")).await.unwrap();
+    assert_eq!((begun.status.state, begun.status.further), (RunState::Done, false));
+    // The console's next statement waits for the end of what is shown already.
+    house.run("select n from little", Some("k")).await.unwrap();
+    let next = house.run("select n from little where n = 2", Some("k")).await.unwrap();
+    assert_eq!(cell(&next.page0.unwrap(), 0, 0), "2");
+    house.runs.shut_down().await;
 }
 
 /// A plan that may be parallel is streamed: what nobody reads lies in the window, and a session of no console is closed for the rest.

@@ -19,7 +19,7 @@ use super::cancel::Canceller;
 use super::catalog::{self, Part};
 use super::connect::Connected;
 use super::decode::{self, Reading};
-use super::errors::{Notices, lost, not_sent};
+use super::errors::{Fields, Notices, lost, not_sent};
 use super::origins::Whose;
 use super::types::{Layout, Names};
 use super::wire::{Wire, WireError};
@@ -30,7 +30,7 @@ use crate::engine::{Bound, CancelHandle, EngineError, Fetched, Finished, Param, 
 use async_trait::async_trait;
 use flow::{Block, Event, Said, Sink, rows_affected};
 use messages::{row_limit, text_of};
-use way::{Reach, reach_of};
+use way::{Reach, is_mere_query, reach_of};
 
 pub use flow::TextRow;
 pub use messages::{bind_texts, write_query};
@@ -74,6 +74,8 @@ struct Statement {
     reach: Reach,
     /// CommandComplete's, once it came.
     tag: Option<String>,
+    /// Its end was read already, and was refused or was not.
+    end: Option<Option<Fields>>,
     /// Sheaf said no to it (COPY); the server's answer to that is not for the person.
     refused: Option<Problem>,
 }
@@ -206,6 +208,7 @@ impl PostgresSession {
             portal: Portal::Running,
             reach,
             tag: None,
+            end: None,
             refused: None,
         });
         self.send().await?;
@@ -276,7 +279,7 @@ impl PostgresSession {
                 cut = cut.or_else(|| statement.rows.reaching(bound.bytes));
             }
             let count = bound.rows.max(1).min(cut.unwrap_or(usize::MAX)).min(held);
-            let reads_on = statement.reach == Reach::EndAndSync && statement.rows.byte_len() < POOLED_BYTES;
+            let reads_on = self.pooled && statement.reach == Reach::EndAndSync && statement.rows.byte_len() < POOLED_BYTES;
             if (held > count && !reads_on) || statement.portal == Portal::Complete {
                 return Ok(count);
             }
@@ -356,6 +359,10 @@ impl Session for PostgresSession {
         }
     }
 
+    fn shows_before_its_end(&self) -> bool {
+        self.statement.as_ref().is_some_and(|statement| is_mere_query(&statement.sql))
+    }
+
     async fn finish(&mut self) -> Result<Finished, EngineError> {
         self.complete_effects().await?;
         let stopped = self.stop_sending().await;
@@ -373,7 +380,10 @@ impl Session for PostgresSession {
             Said::Complete(complete) if std::mem::take(&mut open) => tag = Some(complete),
             _ => {}
         };
-        let failed = self.until_ready(Sink::Nowhere, &mut said).await?;
+        let failed = match statement.end {
+            Some(end) => end,
+            None => self.until_ready(Sink::Nowhere, &mut said).await?,
+        };
         if !wanted.is_empty() {
             self.read_origins(wanted.len()).await?;
         }

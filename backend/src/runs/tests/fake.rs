@@ -11,6 +11,7 @@
 //! | `panic=execute,fetch,finish` | that call panics |
 //! | `notices=` | so many notices |
 //! | `\|` | what follows is the statement's next result; its own `gate=`, `fail=` and `panic=` know the call `next` |
+//! | `query` | its rows may be shown before its end |
 //! | `maybe` | that another result follows is not certain before this one's last row |
 
 use crate::engine::catalog::CatalogAsk;
@@ -347,6 +348,10 @@ impl Session for FakeSession {
         self.script = Some(next.clone());
         self.call("next").await?;
         Ok(next.has("rows").then(|| Started { schema: Some(schema()) }))
+    }
+
+    fn shows_before_its_end(&self) -> bool {
+        self.script.as_ref().is_some_and(|script| script.has("query"))
     }
 
     async fn finish(&mut self) -> Result<Finished, EngineError> {

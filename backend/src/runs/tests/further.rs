@@ -195,6 +195,53 @@ async fn a_slow_statement_shows_what_it_has_and_takes_no_other_beside_it() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_rows_of_a_query_are_shown_before_its_end_is_known() {
+    let house = with_console().await;
+    let a = house.start(on_console("rows n=3 tag=a query gate=finish", "k")).await.unwrap();
+    assert_eq!((a.status.state, a.status.total_rows, a.status.further), (RunState::Running, Some(3), true));
+    assert_eq!(texts_of(&a.page0.clone().unwrap()), ["a:0", "a:1", "a:2"]);
+    // The console's next statement waits for the end, and so does who asks what follows.
+    let look = house.start_later(on_console("look", "k"));
+    house.settle().await;
+    assert!(!look.is_finished());
+    house.world.gate.add_permits(1);
+    look.await.unwrap().unwrap();
+    assert_eq!(house.next(&a).await.unwrap_err().code, ErrorCode::PastTheEnd);
+    let b = house.start(on_console("rows n=3 query gate=finish", "k")).await.unwrap();
+    let next = house.next_later(&b);
+    house.settle().await;
+    assert!(!next.is_finished());
+    house.world.gate.add_permits(1);
+    assert_eq!(next.await.unwrap().unwrap_err().code, ErrorCode::PastTheEnd);
+    let end = house.status(&a.status.id).unwrap();
+    assert_eq!((end.state, end.total_rows, end.further), (RunState::Done, Some(3), false));
+    house.expect_clean("k").await;
+
+    // One that is refused at its end; one whose end is there at once; and a result of several pages, whose first was answered before.
+    let a = house.start_later(on_console("rows n=3 query gate=finish fail=finish", "k")).await.unwrap().unwrap();
+    assert_eq!(a.status.total_rows, Some(3));
+    house.world.gate.add_permits(1);
+    assert_eq!(house.next(&a).await.unwrap_err().message, "division by zero");
+    assert_eq!(house.status(&a.status.id).unwrap().state, RunState::Rejected);
+    let a = house.start(on_console("rows n=3 query", "k")).await.unwrap();
+    assert_eq!((a.status.state, a.status.further), (RunState::Done, false));
+    let a = house.start(on_console("rows n=1500 query gate=finish", "k")).await.unwrap();
+    house.page(&a.status.id, 1).await.unwrap();
+    house.settle().await;
+    assert!(!house.status(&a.status.id).unwrap().further);
+    house.world.gate.add_permits(1);
+    house.expect_clean("k").await;
+
+    // What changes something is told when that is certain.
+    let start = house.start_later(on_console("rows n=3 affects gate=finish", "k"));
+    house.world.at_gate.notified().await;
+    sleep(600 * SECOND).await;
+    assert!(!start.is_finished());
+    house.world.gate.add_permits(1);
+    assert_eq!(start.await.unwrap().unwrap().status.state, RunState::Done);
+}
+
+#[tokio::test(start_paused = true)]
 async fn results_that_nobody_asks_for_let_go_of_the_session_and_say_so() {
     let house = with_console().await;
     let parked = house.start(on_console(THREE, "k")).await.unwrap();

@@ -4,7 +4,7 @@
 //! parked. Where columns come from is asked in the flight that ends the statement, so it never delays a page; what sessions learn of
 //! that they share, and so a session's first flight asks which server it is, and sets what not every server knows. Names are bound.
 
-use super::{Event, Portal, PostgresSession, Reach, Said, Sink, TextRow, bind_texts};
+use super::{Block, Event, Portal, PostgresSession, Reach, Said, Sink, TextRow, bind_texts};
 use crate::engine::postgres::catalog::{self, Part};
 use crate::engine::postgres::errors::not_sent;
 use crate::engine::postgres::origins;
@@ -105,13 +105,25 @@ impl PostgresSession {
 
     /// Learns the names of these types. The statement's portal is not disturbed; while it still sends rows nothing is asked.
     pub(super) async fn look_up_types(&mut self, missing: Vec<(u32, i32)>) -> Result<(), EngineError> {
-        if self.statement.as_ref().is_none_or(|statement| statement.portal == Portal::Running || statement.reach == Reach::EndAndSync) {
-            return Ok(());
+        match &self.statement {
+            Some(statement) if statement.portal != Portal::Running && statement.reach != Reach::EndAndSync => {}
+            // Behind its Sync there is no portal to ask beside: its end comes first.
+            Some(statement) if statement.portal == Portal::Complete => return self.look_up_types_behind(&missing).await,
+            _ => return Ok(()),
         }
         write_types(&missing, &mut self.wire.output).map_err(|error| self.lose(&error.into()))?;
         let names = self.ask_aside().await?.into_iter().map(|row| row.into_iter().next().flatten());
         self.names.origins.learn_types(missing.into_iter().zip(names).filter_map(|(key, name)| Some((key, name?))));
         Ok(())
+    }
+
+    async fn look_up_types_behind(&mut self, missing: &[(u32, i32)]) -> Result<(), EngineError> {
+        let end = self.until_ready(Sink::Nowhere, &mut |_| {}).await?;
+        let may_ask = end.is_none() && self.block != Block::Failed;
+        if let Some(statement) = &mut self.statement {
+            statement.end = Some(end);
+        }
+        if may_ask { self.look_up_types_late(missing).await } else { Ok(()) }
     }
 
     /// Sends a question in a portal beside the statement's, which is parked, and takes its rows.

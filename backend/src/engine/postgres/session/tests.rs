@@ -80,7 +80,7 @@ fn session_with(answers: Vec<Vec<u8>>) -> PostgresSession {
 #[tokio::test]
 async fn pages_of_a_scripted_server_are_read_in_order() {
     let mut session = session_with(answers());
-    let started = session.execute("select", BOUND).await.unwrap();
+    let started = session.execute("table t", BOUND).await.unwrap();
     assert_eq!(started.schema.unwrap().fields().len(), 2);
     let first = session.fetch(BOUND).await.unwrap();
     assert_eq!((first.batch.num_rows(), first.more), (2, true));
@@ -102,13 +102,13 @@ async fn a_link_that_ends_anywhere_leaves_the_fate_unknown() {
             let mut session = session_with(cut_off);
             let error = whole(&mut session).await.expect_err("the end was missing");
             assert_eq!(error.fate, Fate::Unknown);
-            assert_eq!(session.execute("select", BOUND).await.unwrap_err().fate, Fate::NotSent);
+            assert_eq!(session.execute("table t", BOUND).await.unwrap_err().fate, Fate::NotSent);
         }
     }
 }
 
 async fn whole(session: &mut PostgresSession) -> Result<(), EngineError> {
-    if session.execute("select", BOUND).await?.schema.is_some() {
+    if session.execute("table t", BOUND).await?.schema.is_some() {
         while session.fetch(BOUND).await?.more {}
     }
     session.finish().await.map(|_| ())
@@ -151,7 +151,7 @@ async fn an_answer_to_nothing_ends_the_session_before_a_statement_leaves() {
     let mut session = session_with(Vec::new());
     session.wire = Wire::new(Box::new(ours));
     theirs.write_all(&message(b'E', b"SFATAL\0C57P01\0Mgoing down\0\0")).await.unwrap();
-    let error = session.execute("select", BOUND).await.unwrap_err();
+    let error = session.execute("table t", BOUND).await.unwrap_err();
     assert_eq!((error.fate, error.problem.message.as_str()), (Fate::NotSent, "going down"));
     assert!(theirs.read_u8().now_or_never().is_none(), "nothing was sent");
 }

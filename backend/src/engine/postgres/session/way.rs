@@ -37,9 +37,9 @@ pub enum Reach {
 pub fn reach_of(sql: &str, rows: usize, pooled: bool, read_only: bool, in_transaction: bool) -> Reach {
     match way_of(sql, rows) {
         _ if pooled && !in_transaction => Reach::EndAndSync,
-        // How a read-only connection ends a statement depends on how it went.
+        Way::Few => Reach::EndAndSync,
+        // How a read-only connection ends one that sets something depends on how it went.
         Way::Silent if !read_only => Reach::EndAndSync,
-        Way::Few => Reach::End,
         Way::Streamed if !in_transaction => Reach::End,
         Way::Streamed | Way::Paged | Way::Silent => Reach::Page,
     }
@@ -210,6 +210,9 @@ const HARMLESS_TOO: [&str; 8] = ["unnest", "values", "varchar", "when", "where",
 /// A plan with one of these may be worth workers; one without never is, since every row would pass through the leader.
 const WORTH_WORKERS: [&str; 9] = ["where", "group", "having", "distinct", "join", "order", "union", "intersect", "except"];
 
+/// A query has more rows than its text has SELECTs only where one of these is in it.
+const SOURCES: [&str; 5] = ["from", "values", "table", "generate_series", "unnest"];
+
 /// The statement changes, locks or keeps something.
 const NO_QUERY: [&str; 5] = ["insert", "update", "delete", "merge", "into"];
 
@@ -261,12 +264,16 @@ fn way_of(sql: &str, rows: usize) -> Way {
     if text.is_silent() {
         return Way::Silent;
     }
+    if text.is(0, "show") || text.is(0, "explain") {
+        return Way::Few;
+    }
     if !(text.is(0, "select") || text.is(0, "with")) || text.has(&NO_QUERY) || text.locks() {
         return Way::Paged;
     }
     let outline = text.outline();
     match outline {
         Outline { one_row: true, .. } => Way::Few,
+        Outline { harmless: true, .. } if !text.has(&SOURCES) => Way::Few,
         Outline { limit: Some(limit), .. } if limit <= rows => Way::Few,
         Outline { harmless: true, aggregates, .. } if aggregates || text.has(&WORTH_WORKERS) => Way::Streamed,
         _ => Way::Paged,
@@ -441,7 +448,13 @@ mod tests {
             ("select * from big", Way::Paged),
             ("table big", Way::Paged),
             ("values (1), (2)", Way::Paged),
-            ("explain select count(*) from big", Way::Paged),
+            ("explain select count(*) from big", Way::Few),
+            ("show all", Way::Few),
+            ("select 1", Way::Few),
+            ("select now() as a union all select 'x' order by 1", Way::Few),
+            ("select book(1)", Way::Paged),
+            ("select generate_series(1, 9)", Way::Paged),
+            ("with a as (table big) select 1", Way::Paged),
             ("select count(*) from big", Way::Few),
             ("select 1 + sum(a) filter (where b > f(c)) from big where d", Way::Few),
             ("with x as (select * from big) select max(a) from x", Way::Few),
