@@ -26,7 +26,7 @@ pub fn status(code: ErrorCode) -> StatusCode {
         | ErrorCode::UnknownHostKey
         | ErrorCode::ChangedHostKey
         | ErrorCode::ConnectionLost => StatusCode::UNPROCESSABLE_ENTITY,
-        ErrorCode::Cancelled | ErrorCode::Partial => StatusCode::CONFLICT,
+        ErrorCode::Cancelled | ErrorCode::Partial | ErrorCode::Elsewhere => StatusCode::CONFLICT,
         ErrorCode::TooMany => StatusCode::TOO_MANY_REQUESTS,
         ErrorCode::SpoolFull => StatusCode::INSUFFICIENT_STORAGE,
         ErrorCode::Internal => StatusCode::INTERNAL_SERVER_ERROR,

@@ -69,7 +69,7 @@ pub const ROUTES: &[Route] = &[
     route("POST",   "/api/v1/connections/{id}/catalog/changes",    Some(Browse), || post(catalog::changes)),
     route("POST",   "/api/v1/connections/{id}/catalog/schemas",    Some(Browse), || post(catalog::schemas)),
     route("POST",   "/api/v1/sessions/{connection}/{session}",     Some(Run),    || post(runs::adopt_session)),
-    route("DELETE", "/api/v1/sessions/{connection}/{session}",     Some(Run),    || delete(runs::forget_session)),
+    route("DELETE", "/api/v1/sessions/{connection}/{session}",     Some(Run),    || delete(runs::forget_session)).with_query(),
     route("POST",   "/api/v1/runs",                                Some(Run),    || post(runs::start)),
     route("GET",    "/api/v1/runs/{id}",                           Some(Run),    || get(runs::status)),
     route("DELETE", "/api/v1/runs/{id}",                           Some(Run),    || delete(runs::close)),

@@ -9,6 +9,7 @@ mod actor;
 mod console;
 mod drive;
 mod further;
+mod holder;
 mod lease;
 mod mailbox;
 mod paginate;
@@ -221,7 +222,8 @@ impl Runs {
         let standing = standing.map_err(|_| state::internal())?;
         orphan.run = None;
         if let Some(problem) = standing.failure() {
-            return Err(problem);
+            // Nobody can ask for the status of such a run any more.
+            return Err(Problem { notices: standing.notices.to_vec(), ..problem });
         }
         let page0 = if standing.pages_ready > 0 { Some(run.shelf.page(&run.id, 0).await?) } else { None };
         Ok(Begun { status: run.status(), page0 })
@@ -344,7 +346,7 @@ impl Runs {
         }
     }
 
-    /// A window that was loaded anew takes a console over, unless another window that is open has it: its session lives by that
+    /// A window that was loaded anew takes a console over, unless another window has it that was not left: its session lives by that
     /// window from now on, and so does the run that is under way in it. Where the session stands; `None` where the console has none.
     pub async fn adopt_session(
         &self,
@@ -356,17 +358,19 @@ impl Runs {
         let principal = grant.principal().clone();
         let (window, former) = ((principal.clone(), window), former.map(|former| (principal.clone(), former)));
         let console = ConsoleKey { principal, connection, session };
-        if let Some(former) = former.filter(|former| self.registry.lives_by(&console, former)) {
+        if let Some(former) = former.as_ref().filter(|former| self.registry.lives_by(&console, former)) {
             // Past the time it is open, perhaps in a copy of the page: then it keeps what it has.
-            let _ = tokio::time::timeout(self.registry.config.former, self.registry.windows.until_left(&former)).await;
+            let _ = tokio::time::timeout(self.registry.config.former, self.registry.windows.until_left(former)).await;
         }
-        self.registry.adopt(&console, &window)
+        self.registry.adopt(&console, &window, former.as_ref())
     }
 
-    /// A console was closed: its run is ended and its session closed. Harmless where there is none.
-    pub async fn forget_session(&self, grant: &Grant, connection: &ConnectionId, session: &SessionId) -> Result<(), Problem> {
-        self.registry.forget_session(grant, connection, session).await;
-        Ok(())
+    /// A console was closed: its run is ended and its session closed. Harmless where there is none; with a `window`, also where another
+    /// window has it.
+    pub async fn forget_session(&self, grant: &Grant, connection: ConnectionId, session: SessionId, window: Option<WindowId>) {
+        let principal = grant.principal().clone();
+        let window = window.map(|window| (principal.clone(), window));
+        self.registry.forget_session(ConsoleKey { principal, connection, session }, window).await;
     }
 
     /// A connection was changed or deleted: its runs are ended (what was read stays) and its sessions closed.

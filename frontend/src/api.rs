@@ -229,21 +229,25 @@ pub async fn close(run: &RunId) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Takes a console's database session over into this window, and what runs there; nothing where there is no session.
+/// Takes a console's database session over into this window, and what runs there, unless another window has it; nothing where there is no session.
 /// `former` is the window that this page was before it was loaded anew.
 pub async fn adopt_session(
     connection: &ConnectionId,
     session: &SessionId,
     window: WindowId,
     former: Option<WindowId>,
-) -> Option<SessionStatus> {
-    let ask = Ask::new(Method::Post, &format!("/sessions/{connection}/{session}")).json(&AdoptSession { window, former }).ok()?;
-    ask.send().await.ok()?.json().await.ok()
+) -> Result<Option<SessionStatus>, Problem> {
+    let ask = Ask::new(Method::Post, &format!("/sessions/{connection}/{session}")).json(&AdoptSession { window, former })?;
+    match ask.send().await {
+        Ok(reply) => reply.json().await.map(Some),
+        Err(problem) if problem.code == ErrorCode::NotFound => Ok(None),
+        Err(problem) => Err(problem),
+    }
 }
 
-/// Ends a console's database session.
-pub async fn forget_session(connection: &ConnectionId, session: &SessionId) -> Result<(), Problem> {
-    Ask::new(Method::Delete, &format!("/sessions/{connection}/{session}")).send().await?;
+/// Ends a console's database session, unless another window than this has it.
+pub async fn forget_session(connection: &ConnectionId, session: &SessionId, window: &WindowId) -> Result<(), Problem> {
+    Ask::new(Method::Delete, &format!("/sessions/{connection}/{session}?window={window}")).send().await?;
     Ok(())
 }
 

@@ -8,7 +8,7 @@ use crate::api;
 use crate::boot::{self, SignIn};
 use crate::commands;
 use crate::explorer::Explorer;
-use crate::flows::{browse, keep, listen, tabs};
+use crate::flows::{browse, keep, listen, sessions, tabs};
 use crate::panels::close_dialog::CloseDialog;
 use crate::panels::connection_dialog::ConnectionDialog;
 use crate::panels::delete_dialog::DeleteDialog;
@@ -53,7 +53,7 @@ fn Workspace() -> impl IntoView {
     let w = Workbench::here();
     if w.consoles.list.with_untracked(Vec::is_empty) {
         keep::restore(w);
-        keep::adopt_sessions(w);
+        sessions::adopt(w);
     }
     keep::follow(w);
     commands::listen(w);

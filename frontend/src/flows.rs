@@ -7,6 +7,7 @@ pub mod connect;
 pub mod keep;
 pub mod listen;
 pub mod run;
+pub mod sessions;
 pub mod tabs;
 
 use crate::api::timer;

@@ -54,6 +54,8 @@ pub struct Workbench {
     pub past_errors: RwSignal<bool>,
     /// The name of this window; new with each load of the page.
     pub window: StoredValue<WindowId>,
+    /// What this window was before the page was loaded anew; in a copy of a page, what its original is.
+    pub former: StoredValue<Option<WindowId>>,
     /// What was last entered for each parameter's name; gone with the page.
     pub entered: StoredValue<HashMap<String, Entered>>,
 }
@@ -71,6 +73,7 @@ impl Workbench {
             runs: OpenRuns::new(),
             past_errors: RwSignal::new(storage::session(PAST_ERRORS).is_some()),
             window: StoredValue::new(WindowId(names::fresh())),
+            former: StoredValue::new(None),
             entered: StoredValue::new(HashMap::new()),
         }
     }

@@ -1,6 +1,6 @@
 //! What went wrong, as both sides say it.
 
-use crate::wire::run::TransactionState;
+use crate::wire::run::{Notice, TransactionState};
 use serde::{Deserialize, Serialize};
 
 /// The closed list of causes: the only part of a [`Problem`] that code branches on.
@@ -50,6 +50,8 @@ pub enum ErrorCode {
     Cancelled,
     /// The rest of the result will not come. 409
     Partial,
+    /// Another window has the console's session; nothing was sent. 409
+    Elsewhere,
     /// Too many runs or sessions at once. 429
     TooMany,
     /// The space for results is used up. 507
@@ -97,6 +99,9 @@ pub struct Problem {
     /// What the console's session has open after the statement that came to this; of other causes nothing is said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transaction: Option<TransactionState>,
+    /// What the database said before the statement came to this, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notices: Vec<Notice>,
     /// The field of a connection that it is about, where it is about one: `host`, `tls.certificate`, `tls_key`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
@@ -122,6 +127,7 @@ impl Problem {
             hint: None,
             sqlstate: None,
             transaction: None,
+            notices: Vec::new(),
             field: None,
             host_key: None,
             retry_after_ms: None,

@@ -48,7 +48,7 @@ pub enum PoolError {
     Full(usize),
     /// The engine could not connect.
     #[error(transparent)]
-    Connect(EngineError),
+    Connect(Box<EngineError>),
 }
 
 /// All sessions of this process. Cheap to clone.
@@ -180,9 +180,10 @@ impl Pool {
         });
         match receiver.await {
             Ok(Ok(lease)) => Ok(lease),
-            Ok(Err(error)) => Err(PoolError::Connect(error)),
+            Ok(Err(error)) => Err(PoolError::Connect(Box::new(error))),
             Err(_) => {
-                Err(PoolError::Connect(EngineError::not_sent(shared::problem::ErrorCode::Internal, "The engine failed while it connected")))
+                let error = EngineError::not_sent(shared::problem::ErrorCode::Internal, "The engine failed while it connected");
+                Err(PoolError::Connect(Box::new(error)))
             }
         }
     }

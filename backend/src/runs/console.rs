@@ -8,6 +8,7 @@ use super::run::Run;
 use crate::access::Principal;
 use crate::engine::pool::Lease;
 use shared::ids::{ConnectionId, SessionId};
+use shared::problem::{ErrorCode, Problem};
 use shared::wire::run::TransactionState;
 use std::sync::{Arc, Weak};
 use tokio::sync::Mutex;
@@ -29,7 +30,7 @@ pub(super) struct Console {
     pub current: Weak<Run>,
     /// The statement of that run.
     pub sql: Box<str>,
-    /// The window it lives by.
+    /// The window that has it, and that it lives by.
     pub window: Option<WindowKey>,
     /// Ends a console without a window.
     pub expiry: Option<AbortHandle>,
@@ -51,6 +52,16 @@ pub(super) struct Desk {
 impl Console {
     pub fn new() -> Self {
         Self { desk: Arc::default(), current: Weak::new(), sql: Box::default(), window: None, expiry: None }
+    }
+
+    /// Whether a statement of `window`, or of nobody's, may run in it: what a window has, runs statements of that window alone.
+    pub fn is_free_for(&self, window: Option<&WindowKey>) -> Result<(), Problem> {
+        if self.window.is_none() || self.window.as_ref() == window {
+            return Ok(());
+        }
+        let mut problem = Problem::new(ErrorCode::Elsewhere, "Another window has this console's session; the statement was not sent");
+        problem.hint = Some("Use a session of another name, or take this one over once that window is closed".to_owned());
+        Err(problem)
     }
 
     /// What its session has open; `None` where it has no session.

@@ -110,6 +110,11 @@ impl Windows {
         self.table().get(key).is_some_and(|window| !window.watchers.is_empty())
     }
 
+    /// It was watched, and is not now: one that is only opening is not left.
+    pub fn is_left(&self, key: &WindowKey) -> bool {
+        self.table().get(key).is_none_or(|window| window.was_watched && window.watchers.is_empty())
+    }
+
     /// Starts (or starts anew) the time after which the window ends, unless somebody watches.
     pub fn arm(&self, key: &WindowKey, timer: impl FnOnce() -> AbortHandle) {
         let mut table = self.table();

@@ -21,9 +21,9 @@ use crate::engine::transaction::needs_one;
 use crate::spool::Spool;
 use crate::spool::quota::Budgets;
 use futures_util::FutureExt;
-use shared::ids::{ConnectionId, RunId, SessionId};
+use shared::ids::{ConnectionId, RunId};
 use shared::problem::{ErrorCode, Problem};
-use shared::wire::run::{SessionStatus, StartRun, TransactionMode};
+use shared::wire::run::{StartRun, TransactionMode};
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
@@ -55,7 +55,7 @@ impl Registry {
         Self { config: Arc::new(config), engines, pool, spool, windows: Arc::default(), table: Mutex::default() }
     }
 
-    fn table(&self) -> MutexGuard<'_, Table> {
+    pub(super) fn table(&self) -> MutexGuard<'_, Table> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -125,6 +125,9 @@ impl Registry {
     ) -> Result<Option<Arc<tokio::sync::Mutex<super::console::Desk>>>, Problem> {
         if table.is_closing {
             return Err(too_many("Sheaf is shutting down".to_owned()));
+        }
+        if let Some(console) = run.console.as_ref().and_then(|key| table.consoles.get(key)) {
+            console.is_free_for(run.window().as_ref())?;
         }
         let active = table.active.values().filter(|other| other.principal == run.principal).count();
         if active >= self.config.active_max {
@@ -286,31 +289,6 @@ impl Registry {
         abort(&run.expiry);
     }
 
-    /// A console lives by that window.
-    pub fn lives_by(&self, key: &ConsoleKey, window: &WindowKey) -> bool {
-        self.table().consoles.get(key).is_some_and(|console| console.window.as_ref() == Some(window))
-    }
-
-    /// A console and the run that is under way in it live by `window` from now on, unless a window that is open has them.
-    pub fn adopt(self: &Arc<Self>, key: &ConsoleKey, window: &WindowKey) -> Option<SessionStatus> {
-        let mut table = self.table();
-        let console = table.consoles.get_mut(key)?;
-        let transaction = console.transaction()?;
-        if console.window.as_ref().is_some_and(|window| self.windows.is_watched(window)) {
-            return Some(SessionStatus { transaction, run: None, sql: None, elsewhere: true });
-        }
-        console.window = Some(window.clone());
-        let run = console.current.upgrade().filter(|run| run.window().is_some() && is_under_way(run));
-        let sql = run.as_ref().map(|_| console.sql.to_string());
-        if run.is_some() {
-            // With it the one before, where that has the session until its statement's next result is there.
-            table.active.values().filter(|run| run.console.as_ref() == Some(key)).for_each(|run| run.pass_on(window));
-        }
-        drop(table);
-        self.arm(window);
-        Some(SessionStatus { transaction, run: run.map(|run| run.status()), sql, elsewhere: false })
-    }
-
     /// All runs of a window, for a watcher that is new.
     pub fn of_window(&self, key: &WindowKey) -> Vec<Arc<Run>> {
         self.table().runs.values().filter(|run| run.window().as_ref() == Some(key)).cloned().collect()
@@ -382,14 +360,6 @@ impl Registry {
                 expiry.abort();
             }
         }
-    }
-
-    pub async fn forget_session(self: &Arc<Self>, grant: &Grant, connection: &ConnectionId, session: &SessionId) {
-        let principal = grant.principal().clone();
-        let key = ConsoleKey { principal, connection: connection.clone(), session: session.clone() };
-        let registry = self.clone();
-        // On its own: the caller may vanish.
-        let _ = tokio::spawn(async move { registry.forget_consoles(|known, _| *known == key, GIVEN_UP_CLOSED).await }).await;
     }
 
     pub async fn forget_connection(self: &Arc<Self>, connection: &ConnectionId) {
@@ -473,7 +443,7 @@ fn make_way(current: &Arc<Run>) -> Result<(), Problem> {
 }
 
 /// Its statement still works, or all its rows are being read, and nobody has stopped it.
-fn is_under_way(run: &Run) -> bool {
+pub(super) fn is_under_way(run: &Run) -> bool {
     let standing = run.standing().clone();
     let works = standing.is_working() || (run.mailbox.is_to_end() && !standing.all_here);
     works && !standing.state.is_final() && !run.mailbox.is_stopping()

@@ -5,6 +5,7 @@ mod consoles;
 mod fake;
 mod faults;
 mod further;
+mod holders;
 mod leases;
 mod random;
 mod reading;

@@ -101,6 +101,9 @@ async fn changes_notices_and_the_catalog_come_through() {
         let told = statement("do $$ begin raise notice 'told'; end $$").await;
         let status = client.get(&format!("/api/v1/runs/{}", told.header("sheaf-run"))).await.json();
         assert_eq!(status["notices"][0]["message"], "told");
+        // Of a statement that fails there is no status to ask for.
+        let failed = statement("do $$ begin raise notice 'told before'; perform 1/0; end $$").await.problem(422);
+        assert_eq!(failed.notices.iter().map(|notice| notice.message.as_str()).collect::<Vec<_>>(), ["told before"]);
         let counted = statement("select count(*) from kept").await;
         assert_eq!(counted.page().num_rows(), 1, "the console kept its session");
         cluster.psql("postgres", "create table if not exists of_the_api (n int primary key, t varchar(40))");

@@ -248,3 +248,24 @@ async fn a_console_shares_one_session_until_it_is_closed() {
     assert_eq!(client.delete(&format!("/api/v1/sessions/{id}/console-1")).await.status, 204);
     assert_eq!(client.run(&run("SELECT * FROM mine")).await.problem(422).code, ErrorCode::Rejected);
 }
+
+#[tokio::test]
+async fn a_console_that_one_window_has_is_no_others_to_run_in_or_to_close() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::start(data.path()).await;
+    let client = server.sign_in().await;
+    let id = client.sqlite("").await;
+    let path = format!("/api/v1/sessions/{id}/console-1");
+    let run = |window: &str, sql: &str| json!({"connection": id, "session": "console-1", "window": window, "sql": sql});
+    let _first = follow(&client, "one").await;
+    assert_eq!(client.run(&run("one", "BEGIN")).await.status, 204);
+    let problem = client.run(&run("other", "SELECT 1")).await.problem(409);
+    assert_eq!((problem.code, problem.transaction), (ErrorCode::Elsewhere, None));
+    let told = client.post(&path, &json!({"window": "other"})).await.json();
+    assert_eq!((&told["elsewhere"], &told["transaction"]), (&json!(true), &json!("open")));
+    assert_eq!(client.delete(&format!("{path}?window=other")).await.status, 204);
+    assert_eq!(client.run(&run("one", "SELECT 1")).await.header("sheaf-transaction"), "open");
+    assert_eq!(client.delete(&format!("{path}?windo=one")).await.problem(400).code, ErrorCode::InvalidRequest);
+    assert_eq!(client.delete(&format!("{path}?window=one")).await.status, 204);
+    assert_eq!(client.run(&run("other", "SELECT 1")).await.header("sheaf-transaction"), "none");
+}

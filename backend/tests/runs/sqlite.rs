@@ -91,7 +91,7 @@ async fn a_transaction_of_a_console_stays_open_and_is_rolled_back_when_it_closes
     assert_eq!(refused.transaction, Some(TransactionState::Open), "a refusal ends no transaction here");
     let elsewhere = house.run("select a from t", Some("other")).await.unwrap();
     assert_eq!(cell(&elsewhere.page0.unwrap(), 0, 0), "1");
-    house.runs.forget_session(&house.grant, &ConnectionId("c".to_owned()), &SessionId("k".to_owned())).await.unwrap();
+    house.runs.forget_session(&house.grant, ConnectionId("c".to_owned()), SessionId("k".to_owned()), None).await;
     let after = house.run("select a from t", Some("k")).await.unwrap();
     assert_eq!((cell(&after.page0.unwrap(), 0, 0), after.status.transaction.is_open()), ("1".to_owned(), false));
 }

@@ -1,22 +1,18 @@
 //! Keeps consoles and layout in the browser's storage: after a rest of 400 ms, and when the page is left.
 
-use super::run;
-use crate::api::{self, storage};
+use super::{run, sessions};
+use crate::api::storage;
 use crate::state::Workbench;
 use crate::state::closed::{self, Closed};
 use crate::state::consoles::{Console, KEY_PREFIX, Kept, Merge, merge};
 use crate::state::theme::{self, Theme};
 use leptos::prelude::*;
-use leptos::task::spawn_local;
-use shared::ids::WindowId;
 use std::sync::Arc;
 use std::time::Duration;
 use wasm_bindgen::JsCast;
 
 const REST: Duration = Duration::from_millis(400);
 const ACTIVE: &str = "sheaf.active";
-/// The name of this window, for what it is after it was loaded anew.
-const WINDOW: &str = "sheaf.window";
 
 /// Opens the consoles that storage holds and shows the one that was shown.
 pub fn restore(w: Workbench) {
@@ -30,7 +26,9 @@ pub fn restore(w: Workbench) {
         .collect();
     kept.sort_by(|a, b| (a.1.made, &a.0).cmp(&(b.1.made, &b.0)));
     for (id, kept, text) in kept {
-        w.consoles.add(id, kept).kept.set_value(Some(text));
+        let console = w.consoles.add(id, kept);
+        console.kept.set_value(Some(text));
+        sessions::take_own(console);
     }
     let active = storage::get(ACTIVE);
     let first = w
@@ -39,32 +37,6 @@ pub fn restore(w: Workbench) {
         .with_untracked(|all| all.iter().find(|one| Some(&*one.name()) == active.as_deref()).or_else(|| all.first()).map(|one| one.name()));
     w.consoles.active.set(first);
     w.consoles.closed.set(closed_consoles(w));
-}
-
-/// Finds the database sessions of consoles again that a reload of the page left: with what they have open, and what runs there. What
-/// was still to come of a script is not started, and that is told.
-pub fn adopt_sessions(w: Workbench) {
-    let window = w.window.get_value();
-    let former = storage::session(WINDOW).map(WindowId);
-    storage::keep_for_session(WINDOW, Some(&window.0));
-    for console in w.consoles.list.get_untracked() {
-        let Some(connection) = console.connection.get_untracked() else { continue };
-        let (window, former) = (window.clone(), former.clone());
-        spawn_local(async move {
-            let found = api::adopt_session(&connection, &console.session(), window, former).await;
-            if !found.as_ref().is_some_and(|found| found.elsewhere) {
-                run::say_what_was_left(console);
-            }
-            if let Some(found) = found
-                && !console.slot.is_working()
-            {
-                console.slot.transaction.set(found.transaction);
-                if let Some(status) = found.run {
-                    run::take_over(w, console, connection, status, found.sql.unwrap_or_default());
-                }
-            }
-        });
-    }
 }
 
 /// Follows every change from now on.
@@ -77,6 +49,7 @@ pub fn follow(w: Workbench) {
                 console.title.track();
                 console.connection.track();
                 console.mode.track();
+                console.session.track();
             }
         });
         w.consoles.active.track();
@@ -165,6 +138,7 @@ fn save(w: Workbench) {
         if console.kept.with_value(|kept| kept.as_ref() != Some(&text)) && storage::set(&format!("{KEY_PREFIX}{}", console.name()), &text) {
             console.kept.set_value(Some(text));
         }
+        sessions::keep_own(console);
     }
     match w.consoles.active.get_untracked() {
         Some(active) => {
@@ -208,8 +182,10 @@ fn take_in(w: Workbench, console: Console, theirs: Kept, text: String) {
         Merge::Take => {
             console.kept.set_value(Some(text));
             console.title.set(theirs.title);
-            console.connection.set(theirs.connection);
-            console.mode.set(theirs.mode);
+            if !console.is_used.get_value() {
+                console.connection.set(theirs.connection);
+                console.mode.set(theirs.mode);
+            }
             console.text.set(theirs.text);
         }
         Merge::Fork => {

@@ -3,7 +3,7 @@
 mod left;
 mod tell;
 
-use super::{browse, listen, now_ms};
+use super::{browse, listen, now_ms, sessions};
 use crate::api::{self, RunAnswer, Told, names};
 use crate::state::Workbench;
 use crate::state::consoles::Console;
@@ -247,9 +247,11 @@ async fn one(w: Workbench, console: Console, connection: &ConnectionId, sent: Se
     let range = (sent.range.start, sent.range.end);
     w.runs.expect(token.clone(), console);
     work(console, Running { token: token.clone(), range, started_ms: sent.since_ms, cancelling: false, part });
-    let request = StartRun {
+    console.is_used.set_value(true);
+    let shown = console.slot.transaction.get_untracked();
+    let mut request = StartRun {
         connection: connection.clone(),
-        session: Some(console.session()),
+        session: Some(console.session.get_untracked()),
         sql: sent.sql().to_owned(),
         params,
         page_rows: None,
@@ -257,7 +259,16 @@ async fn one(w: Workbench, console: Console, connection: &ConnectionId, sent: Se
         token: Some(token.clone()),
         transaction: console.mode.get_untracked(),
     };
-    let answer = api::start_run(&request).await;
+    let mut answer = api::start_run(&request).await;
+    if answer.as_ref().is_err_and(|problem| problem.code == ErrorCode::Elsewhere) {
+        answer = match sessions::settle_for(w, console, connection, shown).await {
+            Ok(session) => {
+                request.session = Some(session);
+                api::start_run(&request).await
+            }
+            Err(problem) => Err(problem),
+        };
+    }
     answered(w, console, connection, sent, (&token, started_ms), answer).await
 }
 

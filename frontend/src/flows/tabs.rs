@@ -1,6 +1,6 @@
 //! Opens and closes consoles.
 
-use super::{browse, keep, run};
+use super::{browse, keep, run, sessions};
 use crate::api;
 use crate::state::Workbench;
 use crate::state::closed::Closed;
@@ -115,11 +115,12 @@ pub fn close_now(w: Workbench, id: &str) {
     keep::lay_by(w, id, as_closed(w, console));
     console.messages.entries.set(Vec::new());
     let connection = console.connection.get_untracked();
-    let session = console.session();
+    sessions::forget_own(console);
+    let (session, window) = (console.session.get_untracked(), w.window.get_value());
     spawn_local(async move {
         run::close_results(w, console).await;
         if let Some(connection) = connection {
-            let _ = api::forget_session(&connection, &session).await;
+            let _ = api::forget_session(&connection, &session, &window).await;
         }
     });
 }

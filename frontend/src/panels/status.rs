@@ -2,6 +2,7 @@
 
 use crate::panels::ticking::RunningItem;
 use crate::state::Workbench;
+use crate::state::consoles::Console;
 use crate::state::link::Link;
 use crate::state::result::{Outcome, Transaction};
 use crate::state::words;
@@ -54,6 +55,11 @@ pub fn StatusLine() -> impl IntoView {
                 Transaction::Open => view! { <span class="status-item warning">"Transaction open"</span> }.into_any(),
                 Transaction::Failed => view! { <span class="status-item danger">"Transaction failed"</span> }.into_any(),
             }}
+            <Show when=move || console.get().is_some_and(Console::is_apart)>
+                <span class="status-item apart" title="What one window has open, its temporary tables and settings are not the other's">
+                    "Also opened in another window: this one has a session of its own"
+                </span>
+            </Show>
             <Show when=move || w.link.get() == Link::Lost>
                 <span class="status-item danger"><Icon glyph=Glyph::Warning />"Sheaf's server does not answer, trying again"</span>
             </Show>

@@ -208,9 +208,9 @@ fn take(w: Workbench, console: Console, chosen: &str) {
     w.connections.preferred.set(Some(id.clone()));
     browse::want_catalog(w, &id);
     if let Some(before) = before.filter(|before| *before != id) {
-        let session = console.session();
+        let (session, window) = (console.session.get_untracked(), w.window.get_value());
         leptos::task::spawn_local(async move {
-            let _ = crate::api::forget_session(&before, &session).await;
+            let _ = crate::api::forget_session(&before, &session, &window).await;
         });
     }
 }

@@ -19,7 +19,7 @@ pub const KEY_PREFIX: &str = "sheaf.console.";
 /// One console; cheap to copy.
 #[derive(Clone, Copy)]
 pub struct Console {
-    /// Its name for storage, for views, and for its database session.
+    /// Its name for storage and for views.
     pub id: StoredValue<Arc<str>>,
     /// What its tab says.
     pub title: RwSignal<String>,
@@ -29,6 +29,10 @@ pub struct Console {
     pub connection: RwSignal<Option<ConnectionId>>,
     /// When what its statements change is kept.
     pub mode: RwSignal<TransactionMode>,
+    /// Its database session in this window: of the console's own name, or of another one where another window has that.
+    pub session: RwSignal<SessionId>,
+    /// This window has run something in it, or taken it over: where it runs, and when that is kept, is no other window's to change.
+    pub is_used: StoredValue<bool>,
     /// What runs and what is shown.
     pub slot: RunSlot,
     /// What was said.
@@ -78,6 +82,8 @@ pub struct GridReach {
 impl Console {
     fn new(id: Arc<str>, kept: Kept) -> Self {
         Self {
+            session: RwSignal::new(SessionId(id.to_string())),
+            is_used: StoredValue::new(false),
             id: StoredValue::new(id),
             title: RwSignal::new(kept.title),
             text: RwSignal::new(kept.text),
@@ -103,9 +109,28 @@ impl Console {
         format!("console-{}", self.name())
     }
 
-    /// The database session it has for itself.
-    pub fn session(self) -> SessionId {
+    /// The database session that it has where no other window has it.
+    pub fn first_session(self) -> SessionId {
         SessionId(self.name().to_string())
+    }
+
+    /// Another window has that one, and this window one of its own; followed.
+    pub fn is_apart(self) -> bool {
+        self.session.get() != self.first_session()
+    }
+
+    /// What this window keeps for itself of a console that it has used.
+    pub fn own(self) -> Option<Own> {
+        let connection = self.connection.get_untracked().filter(|_| self.is_used.get_value())?;
+        Some(Own { connection, session: self.session.get_untracked(), mode: self.mode.get_untracked() })
+    }
+
+    /// It is as this window kept it for itself.
+    pub fn take_own(self, own: Own) {
+        self.is_used.set_value(true);
+        self.connection.set(Some(own.connection));
+        self.session.set(own.session);
+        self.mode.set(own.mode);
     }
 
     /// What storage should hold.
@@ -135,6 +160,17 @@ pub struct Kept {
     /// Its place among the tabs.
     #[serde(default)]
     pub made: u64,
+}
+
+/// What is a window's own of a console, for what that window is after the page was loaded anew.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Own {
+    /// Where it runs.
+    pub connection: ConnectionId,
+    /// The database session there.
+    pub session: SessionId,
+    /// When what its statements change is kept.
+    pub mode: TransactionMode,
 }
 
 /// The owner.

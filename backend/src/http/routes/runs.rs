@@ -3,14 +3,15 @@
 use super::pages;
 use crate::access::Grant;
 use crate::app::App;
-use crate::http::limits::{Json, PathOf};
+use crate::http::limits::{Json, PathOf, QueryOf};
 use crate::http::negotiate::{self, Form};
 use crate::http::problem::Failure;
 use crate::runs::Begun;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use shared::ids::{ConnectionId, RunId, SessionId};
+use serde::Deserialize;
+use shared::ids::{ConnectionId, RunId, SessionId, WindowId};
 use shared::limits::{PAGE_ROWS_MAX, SQL_BYTES_MAX};
 use shared::problem::{ErrorCode, Problem};
 use shared::wire::run::{AdoptSession, RunStatus, SessionStatus, StartRun, TransactionState};
@@ -28,7 +29,8 @@ const TOKEN_HEADER: HeaderName = HeaderName::from_static("sheaf-run-token");
             ("Sheaf-Elapsed-Ms" = f64), ("Sheaf-Transaction" = String), ("Sheaf-Notices" = u64), ("Sheaf-Further" = bool))),
     (status = 204, description = "No rows", headers(("Sheaf-Run" = String), ("Sheaf-State" = String), ("Sheaf-Rows-Affected" = u64),
         ("Sheaf-Elapsed-Ms" = f64), ("Sheaf-Transaction" = String), ("Sheaf-Notices" = u64))),
-    (status = 400, body = Problem), (status = 404, body = Problem), (status = 422, body = Problem), (status = 429, body = Problem)))]
+    (status = 400, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem), (status = 422, body = Problem),
+    (status = 429, body = Problem)))]
 pub async fn start(
     State(app): State<App>,
     grant: Grant,
@@ -167,7 +169,7 @@ pub async fn close(State(app): State<App>, grant: Grant, PathOf(id): PathOf<RunI
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// A window that was loaded anew takes a console over, unless another open window has it: the console's session lives on by it, and
+/// A window that was loaded anew takes a console over, unless another window has it that was not left: the console's session lives on by it, and
 /// so does the run that is under way there.
 #[utoipa::path(post, path = "/api/v1/sessions/{connection}/{session}", tag = "runs", request_body = AdoptSession,
     params(("connection" = ConnectionId, Path), ("session" = SessionId, Path)),
@@ -182,14 +184,24 @@ pub async fn adopt_session(
     Ok(axum::Json(status.ok_or_else(|| Problem::new(ErrorCode::NotFound, "This console has no database session"))?))
 }
 
+/// The query of a console's end.
+#[derive(Clone, Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub struct ClosedIn {
+    /// The window it was closed in: what another window has is left to it.
+    window: Option<WindowId>,
+}
+
 /// A console was closed: its run ends, its database session is closed.
 #[utoipa::path(delete, path = "/api/v1/sessions/{connection}/{session}", tag = "runs",
-    params(("connection" = ConnectionId, Path), ("session" = SessionId, Path)), responses((status = 204)))]
+    params(("connection" = ConnectionId, Path), ("session" = SessionId, Path), ClosedIn), responses((status = 204)))]
 pub async fn forget_session(
     State(app): State<App>,
     grant: Grant,
     PathOf((connection, session)): PathOf<(ConnectionId, SessionId)>,
+    QueryOf(query): QueryOf<ClosedIn>,
 ) -> Result<StatusCode, Failure> {
-    app.runs.forget_session(&grant, &connection, &session).await?;
+    app.runs.forget_session(&grant, connection, session, query.window).await;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -159,10 +159,10 @@ async fn a_link_lost_while_reading_leaves_what_was_read() {
 async fn a_closed_console_has_no_session_and_its_run_can_still_be_read() {
     let house = house();
     let id = house.start(on_console("rows n=5000", "k")).await.unwrap().status.id;
-    house.runs.forget_session(&house.grant, &ConnectionId("c1".to_owned()), &SessionId("k".to_owned())).await.unwrap();
+    house.runs.forget_session(&house.grant, ConnectionId("c1".to_owned()), SessionId("k".to_owned()), None).await;
     assert_eq!((house.world.get(|w| &w.open), house.status(&id).unwrap().state), (0, RunState::Partial));
     assert_eq!(rows_of(&house.page(&id, 0).await.unwrap()), numbers(0, 1000));
-    house.runs.forget_session(&house.grant, &ConnectionId("c1".to_owned()), &SessionId("k".to_owned())).await.unwrap();
+    house.runs.forget_session(&house.grant, ConnectionId("c1".to_owned()), SessionId("k".to_owned()), None).await;
     assert!(house.start(on_console("change n=1", "k")).await.unwrap().status.notices.is_empty());
 }
 

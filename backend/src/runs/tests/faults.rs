@@ -16,7 +16,7 @@ async fn a_panic_in_an_engine_ends_one_run_only() {
         assert_eq!((house.world.get(|w| &w.open), house.runs.census().active), (1, 1), "{call}");
         let next = house.start(on_console("change n=1", "k")).await.unwrap();
         assert_eq!(next.status.notices.len(), 1, "the session was lost: {call}");
-        house.runs.forget_session(&house.grant, &ConnectionId("c1".to_owned()), &SessionId("k".to_owned())).await.unwrap();
+        house.runs.forget_session(&house.grant, ConnectionId("c1".to_owned()), SessionId("k".to_owned()), None).await;
     }
     assert_eq!(rows_of(&house.page(&parked, 1).await.unwrap()), numbers(1000, 2000));
 }

@@ -278,7 +278,7 @@ async fn closing_stops_the_statement_where_it_stands_and_leaves_the_session_clea
             house.close(&a.status.id).await;
             house.settle().await;
             assert_eq!(house.runs.census().active, 1);
-            house.runs.forget_session(&house.grant, &ConnectionId("c1".to_owned()), &SessionId("k".to_owned())).await.unwrap();
+            house.runs.forget_session(&house.grant, ConnectionId("c1".to_owned()), SessionId("k".to_owned()), None).await;
         }
         assert!(matches!(next.await.unwrap().unwrap_err().code, ErrorCode::Cancelled | ErrorCode::Rejected), "{which}");
         house.settle().await;

@@ -6,9 +6,9 @@ use shared::wire::run::{AdoptSession, SessionStatus, TransactionState};
 use std::pin::Pin;
 use tokio::time::{Instant, advance, sleep};
 
-type Watch = Pin<Box<dyn Stream<Item = RunStatus> + Send>>;
+pub(super) type Watch = Pin<Box<dyn Stream<Item = RunStatus> + Send>>;
 
-fn watch(house: &House, window: &str) -> Watch {
+pub(super) fn watch(house: &House, window: &str) -> Watch {
     Box::pin(house.runs.watch(&house.grant, WindowId(window.to_owned())))
 }
 
@@ -293,7 +293,7 @@ async fn left_at_the_gate(house: &House, sql: &str) {
     house.settle().await;
 }
 
-async fn adopt_as(house: &House, console: &str, window: &str, former: Option<&str>) -> Option<SessionStatus> {
+pub(super) async fn adopt_as(house: &House, console: &str, window: &str, former: Option<&str>) -> Option<SessionStatus> {
     let (connection, session) = (ConnectionId("c1".to_owned()), SessionId(console.to_owned()));
     let request = AdoptSession { window: WindowId(window.to_owned()), former: former.map(|former| WindowId(former.to_owned())) };
     house.runs.adopt_session(&house.grant, connection, session, request).await
@@ -342,7 +342,8 @@ async fn a_window_that_was_loaded_anew_takes_over_what_runs() {
     assert_eq!(heard(&house, &mut new).await.first().map(|told| told.id.clone()), Some(run.id.clone()), "its news are the new window's");
     // Long after the lease of the window that started it.
     sleep(120 * SECOND).await;
-    assert_eq!(house.start(on_console("rows n=1", "k")).await.unwrap_err().code, ErrorCode::TooMany);
+    let again = StartRun { window: Some(WindowId("new".to_owned())), ..on_console("rows n=1", "k") };
+    assert_eq!(house.start(again).await.unwrap_err().code, ErrorCode::TooMany);
     house.world.gate.add_permits(1);
     assert_eq!(rows_of(&house.page(&run.id, 0).await.unwrap()), numbers(0, 7));
     assert_eq!(house.status(&run.id).unwrap().total_rows, Some(7), "a result of one page is whole when it is given");
@@ -361,8 +362,8 @@ async fn what_was_taken_over_can_be_cancelled_and_its_end_is_told_to_who_waits()
     house.runs.cancel_by_token(&house.grant, "t").unwrap();
     let problem = first.await.unwrap().unwrap_err();
     assert_eq!((problem.code, problem.transaction), (ErrorCode::Cancelled, Some(TransactionState::None)));
-    assert_eq!(adopt_console(&house, "newer").await.unwrap().run, None, "what has ended is not taken over");
-    house.start(on_console("rows n=1", "k")).await.unwrap();
+    assert_eq!(adopt_console(&house, "new").await.unwrap().run, None, "what has ended is not taken over");
+    house.start(StartRun { window: Some(WindowId("new".to_owned())), ..on_console("rows n=1", "k") }).await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]
