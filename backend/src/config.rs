@@ -25,6 +25,9 @@ pub enum Command {
     /// DuckDB's process: started by the server, for itself
     #[command(hide = true)]
     DuckdbProcess,
+    /// A process of SQLite's: started by the server, for itself
+    #[command(hide = true)]
+    SqliteProcess,
 }
 
 /// Arguments of `sheaf serve`.

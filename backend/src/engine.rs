@@ -18,7 +18,7 @@ pub mod sqlite;
 pub mod transaction;
 pub mod worker;
 
-use arrow_array::RecordBatch;
+use arrow_array::{Array as _, RecordBatch};
 use arrow_schema::SchemaRef;
 use async_trait::async_trait;
 use catalog::CatalogAsk;
@@ -44,7 +44,7 @@ pub fn engine(kind: EngineKind) -> &'static dyn Engine {
 }
 
 /// A value for a parameter.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Param {
     /// NULL.
     Null,
@@ -52,10 +52,22 @@ pub enum Param {
     Bool(bool),
     /// A whole number.
     Integer(i64),
-    /// Any other number.
-    Real(f64),
+    /// Any other number. Written down by its bits, since JSON's digits may be read back as a neighbour.
+    Real(#[serde(with = "by_bits")] f64),
     /// Text; the database takes it for what its place in the statement asks for, where it does such a thing.
     Text(String),
+}
+
+mod by_bits {
+    use serde::{Deserialize as _, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(number: &f64, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_u64(number.to_bits())
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+        u64::deserialize(from).map(f64::from_bits)
+    }
 }
 
 /// Where to connect: a connection's fields and its secrets.
@@ -96,12 +108,26 @@ pub trait Engine: Send + Sync {
 }
 
 /// How much one [`Session::fetch`] may bring: whichever comes first, but one row at least.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bound {
     /// Rows.
     pub rows: usize,
     /// Bytes of values as the database sent them.
     pub bytes: usize,
+}
+
+impl Bound {
+    /// As many rows of the batch as it lets through: one at least, where there is one.
+    pub fn rows_of(self, batch: &RecordBatch) -> usize {
+        let bytes = |rows| -> usize {
+            batch.slice(0, rows).columns().iter().map(|column| column.to_data().get_slice_memory_size().unwrap_or(0)).sum()
+        };
+        let mut rows = batch.num_rows().min(self.rows.max(1));
+        while rows > 1 && bytes(rows) > self.bytes {
+            rows = rows.div_ceil(2);
+        }
+        rows
+    }
 }
 
 /// What the database answered to a statement, before any row was fetched.
@@ -123,7 +149,7 @@ pub struct Fetched {
 }
 
 /// How a statement ended, once every row is fetched or the rest was given up.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finished {
     /// Rows changed, where the statement changes rows.
     pub rows_affected: Option<u64>,
@@ -225,12 +251,6 @@ pub trait Session: Send {
     fn server(&self) -> &str;
     /// Says goodbye; dropping closes as well, only less politely.
     async fn close(self: Box<Self>);
-    /// What goes on when a session is dropped inside a call that did not stop, for a person; `None` where nothing does.
-    fn goes_on(&self) -> Option<&'static str> {
-        None
-    }
-    /// Drops a session whose call did not stop, and returns when nothing of it goes on any more.
-    async fn abandon(self: Box<Self>) {}
 }
 
 /// Stops the statement that a session runs. Out of band; harmless when nothing runs.
@@ -252,7 +272,7 @@ pub enum Fate {
 }
 
 /// A failure of the engine's side: what to tell, and what the session is worth now.
-#[derive(Clone, Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error, Serialize, Deserialize)]
 #[error("{problem}")]
 pub struct EngineError {
     /// For the person.

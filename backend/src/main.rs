@@ -2,7 +2,7 @@
 
 use backend::app::{Clock, instance};
 use backend::config::{self, Arguments, Command, Config};
-use backend::engine::duckdb;
+use backend::engine::{duckdb, sqlite};
 use backend::serve;
 use clap::Parser as _;
 use std::io::IsTerminal as _;
@@ -11,7 +11,7 @@ use tracing_subscriber::EnvFilter;
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    if !matches!(arguments.command, Command::DuckdbProcess) {
+    if !matches!(arguments.command, Command::DuckdbProcess | Command::SqliteProcess) {
         log_to_stderr();
     }
     let done = match arguments.command {
@@ -25,6 +25,7 @@ fn main() -> ExitCode {
             })
         }
         Command::DuckdbProcess => duckdb::run(),
+        Command::SqliteProcess => sqlite::run(),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -38,8 +38,8 @@ pub async fn run(config: Config) -> Result<(), String> {
         duckdb::library::place(library.clone());
     }
     match process::own_binary() {
-        Ok(binary) => duckdb::start_from(binary),
-        Err(cause) => tracing::warn!(%cause, "Sheaf does not find its own binary, so DuckDB can't be started"),
+        Ok(binary) => process::start_from(binary),
+        Err(cause) => tracing::warn!(%cause, "Sheaf does not find its own binary, so SQLite and DuckDB can't be started"),
     }
     let clock = Clock::system();
     let instance = Instance::claim(&config.data).map_err(|e| e.to_string())?;

@@ -1,5 +1,6 @@
 //! Nothing is made for each row that belongs to the statement: a page of ten times the rows asks for memory as often as a small one, but for what
-//! grows with the bytes and by doubling. Counted in the whole process, so this is one test in a program of its own.
+//! grows with the bytes and by doubling. Counted in the whole process, so this is one test in a program of its own; what SQLite's process makes
+//! is not in it.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
@@ -41,6 +42,7 @@ async fn asked(session: &mut dyn Session, sql: &str, rows: usize, params: &[Para
 }
 
 async fn compare(name: &str, target: &Target, sql: &str, params: &[Param]) {
+    backend::engine::worker::process::start_from(env!("CARGO_BIN_EXE_sheaf").into());
     let mut session = engine(target.fields.engine).connect(target).await.unwrap();
     // What a session learns once, and room it keeps.
     asked(session.as_mut(), sql, ROWS * 10, params).await;

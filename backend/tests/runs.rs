@@ -34,6 +34,7 @@ pub struct House {
 }
 
 pub fn house(target: Target) -> House {
+    backend::engine::worker::process::start_from(env!("CARGO_BIN_EXE_sheaf").into());
     let spool = tempfile::tempdir().unwrap();
     let mut config = RunsConfig::new(spool.path().join("spool"));
     config.disk_free_min = 0;

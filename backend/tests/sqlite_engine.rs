@@ -8,6 +8,8 @@ mod differential;
 mod ending;
 #[path = "sqlite_engine/files.rs"]
 mod files;
+#[path = "sqlite_engine/process.rs"]
+mod process;
 #[path = "sqlite_engine/support.rs"]
 mod support;
 #[path = "sqlite_engine/values.rs"]

@@ -10,6 +10,7 @@ pub mod keeper;
 pub mod mariadb;
 pub mod pgbouncer;
 pub mod postgres;
+pub mod processes;
 pub mod relay;
 pub mod sqlite;
 pub mod sshd;

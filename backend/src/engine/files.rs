@@ -2,13 +2,15 @@
 //!
 //! Invariant: looking never makes a file, and never finds one of Sheaf's own ([`own`]).
 
-mod start;
-
 use super::EngineError;
 use super::sqlite::own;
 use shared::problem::ErrorCode;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+
+/// Bytes that tell what a file is.
+const START_BYTES: u64 = 16;
 
 /// A regular file that this user may read.
 #[derive(Debug)]
@@ -17,7 +19,7 @@ pub struct Found<'a> {
     pub given: &'a str,
     /// From the root.
     pub path: PathBuf,
-    /// Its first bytes, which tell what it is; 16 at most.
+    /// Its first bytes, which tell what it is; [`START_BYTES`] at most.
     pub start: Vec<u8>,
 }
 
@@ -43,8 +45,16 @@ pub fn find<'a>(path: Option<&'a str>, what: &str, resolve: impl FnOnce(&'a str)
     if !metadata.is_file() {
         return Err(cannot_open(format!("{given} is not a regular file.")));
     }
-    let start = start::of(&path).map_err(|e| io_fault(given, &e))?;
+    let start = start_of(&path).map_err(|e| io_fault(given, &e))?;
     Ok(Found { given, path, start })
+}
+
+/// No database of SQLite's is open in this process but Sheaf's own, which does not come here: closing the file drops no lock of it
+/// (sqlite.org/howtocorrupt.html, 2.2).
+fn start_of(path: &Path) -> io::Result<Vec<u8>> {
+    let mut start = Vec::new();
+    File::open(path)?.take(START_BYTES).read_to_end(&mut start)?;
+    Ok(start)
 }
 
 /// The file's name, for people.

@@ -262,15 +262,6 @@ impl Lease {
         drop(self.slot);
     }
 
-    /// Drops a session whose call did not stop. The slot is free when nothing of that goes on any more.
-    pub fn abandon(self) {
-        let Self { session, slot, .. } = self;
-        tokio::spawn(async move {
-            session.abandon().await;
-            drop(slot);
-        });
-    }
-
     fn keep_idle(self) {
         let Self { session, target, generation, slot, .. } = self;
         let Some(shared) = slot.shared.upgrade() else { return };

@@ -393,9 +393,8 @@ pub(super) fn hear(run: &Arc<Run>, seat: &mut Seat) {
 /// still on its way: its session cannot be used on.
 pub(super) fn failed(error: Option<EngineError>, fit: bool, seat: &Seat, is_stopping: bool, has_rows: bool) -> Outcome {
     let Some(error) = error else {
-        let problem = Problem { hint: seat.lease.session.goes_on().map(str::to_owned), ..did_not_stop() };
-        let ending = Ending { state: stopped_state(has_rows), problem: Some(problem) };
-        return Outcome { ending, health: Health::Stuck, in_transaction: false };
+        let ending = Ending { state: stopped_state(has_rows), problem: Some(did_not_stop()) };
+        return Outcome { ending, health: Health::Broken, in_transaction: false };
     };
     let ending = match error.fate {
         _ if error.cancelled && is_stopping => Ending::interrupted(&error.problem),

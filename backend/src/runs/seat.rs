@@ -48,8 +48,6 @@ pub(super) enum Health {
     Fit,
     /// To be closed.
     Broken,
-    /// To be closed inside a call that did not stop.
-    Stuck,
 }
 
 impl Seats {
@@ -150,11 +148,11 @@ impl Seat {
                 lease.close().await;
             }
             (None, Health::Fit) => lease.give_back().await,
-            (desk, Health::Broken | Health::Stuck) => {
+            (desk, Health::Broken) => {
                 if let Some(mut desk) = desk {
                     desk.in_transaction = false;
                 }
-                if health == Health::Stuck { lease.abandon() } else { drop(lease) }
+                drop(lease);
             }
         }
     }

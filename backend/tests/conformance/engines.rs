@@ -1,7 +1,7 @@
 //! The engines, how their SQL differs, and how a statement is read through any of them.
 
 use arrow_array::RecordBatch;
-use backend::engine::{Bound, EngineError, Fetched, Finished, Param, Session, Target, duckdb as duckdb_engine, engine};
+use backend::engine::{Bound, EngineError, Fetched, Finished, Param, Session, Target, engine};
 use shared::format::format_cell;
 use shared::page;
 use shared::wire::connection::{ConnectionFields, EngineKind};
@@ -90,6 +90,7 @@ impl Subject {
 }
 
 fn of_file(kind: EngineKind, name: &str, sql: Dialect, make: impl FnOnce(&std::path::Path)) -> Vec<Subject> {
+    backend::engine::worker::process::start_from(env!("CARGO_BIN_EXE_sheaf").into());
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
     make(&path);
@@ -177,7 +178,6 @@ pub fn mariadb() -> Vec<Subject> {
 }
 
 pub fn duckdb() -> Vec<Subject> {
-    duckdb_engine::start_from(env!("CARGO_BIN_EXE_sheaf").into());
     let bytes = |digits: &str| {
         let pairs = digits.as_bytes().chunks(2).map(|pair| format!("\\x{}", std::str::from_utf8(pair).unwrap()));
         format!("'{}'::BLOB", pairs.collect::<String>())

@@ -4,27 +4,12 @@ use super::support::{Db, PAGE, bound, one, refusal, run};
 use backend::engine::Fate;
 use shared::problem::ErrorCode;
 use std::fs::{read_dir, read_link, read_to_string};
-use std::path::Path;
+use testing::processes;
 
 /// Hides its word from everything that reads the text. From then on DuckDB refuses every statement, and its process ends in a fault.
 const FATAL: &str = "SELECT * FROM query('FROM enable_' || 'logging(''QueryLog'', storage = ''file'', storage_path = ''/nowhere/log'')')";
 /// The same, told by its own end.
 const FATAL_CALL: &str = "CALL enable_logging('QueryLog', storage = 'file', storage_path = '/nowhere/log')";
-
-/// The process that has this file open.
-fn process_of(file: &Path) -> u32 {
-    let file = file.canonicalize().unwrap();
-    let is_it = |pid: u32| {
-        let files = read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
-        pid != std::process::id() && files.filter_map(|fd| read_link(fd.path()).ok()).any(|open| open == file)
-    };
-    let all = read_dir("/proc").unwrap().filter_map(|entry| entry.unwrap().file_name().to_str()?.parse().ok());
-    all.into_iter().find(|pid| is_it(*pid)).unwrap()
-}
-
-fn signal(pid: u32, name: &str) {
-    assert!(std::process::Command::new("kill").args([name, &pid.to_string()]).status().unwrap().success());
-}
 
 #[tokio::test]
 async fn a_text_that_ends_duckdb_ends_its_file_s_sessions_and_nothing_else() {
@@ -66,7 +51,7 @@ async fn a_process_that_is_killed_between_two_fetches_is_told_and_started_anew()
     let mut session = db.session().await;
     session.execute("SELECT a FROM t", bound(10)).await.unwrap();
     session.fetch(bound(10)).await.unwrap();
-    signal(process_of(db.path()), "-KILL");
+    processes::signal(processes::the_one_of(db.path()), "-KILL");
     let refused = loop {
         match session.fetch(bound(10)).await {
             Ok(_) => tokio::task::yield_now().await,
@@ -84,8 +69,8 @@ async fn a_process_that_is_killed_between_two_fetches_is_told_and_started_anew()
 async fn a_statement_that_does_not_hear_a_stop_is_ended_with_its_process() {
     let db = Db::new(&["CREATE TABLE t AS SELECT 1 AS a"]);
     let mut session = db.session().await;
-    let pid = process_of(db.path());
-    signal(pid, "-STOP");
+    let pid = processes::the_one_of(db.path());
+    processes::signal(pid, "-STOP");
     tokio::time::pause();
     let handle = session.cancel_handle();
     let (stopped, cancelled) = tokio::join!(session.execute("SELECT 1", PAGE), async {
@@ -106,7 +91,7 @@ async fn the_process_has_its_limits_and_no_new_rights() {
     let db = Db::new(&[]);
     let mut session = db.read_only().await;
     one(&mut session, "SELECT 1").await;
-    let pid = process_of(db.path());
+    let pid = processes::the_one_of(db.path());
     let limits = read_to_string(format!("/proc/{pid}/limits")).unwrap();
     let limit = |name: &str| limits.lines().find_map(|line| Some(line.strip_prefix(name)?.split_whitespace().nth(1)?.to_owned())).unwrap();
     assert_eq!(limit("Max core file size"), "0");
@@ -129,11 +114,11 @@ async fn the_process_has_its_limits_and_no_new_rights() {
 async fn a_process_ends_with_its_last_session() {
     let db = Db::new(&[]);
     let (session, other) = (db.session().await, db.session().await);
-    let pid = process_of(db.path());
+    let pid = processes::the_one_of(db.path());
     session.close().await;
-    assert!(Path::new(&format!("/proc/{pid}")).exists());
+    assert!(processes::is_there(pid));
     other.close().await;
-    assert!(!Path::new(&format!("/proc/{pid}")).exists());
+    assert!(!processes::is_there(pid));
 }
 
 #[test]

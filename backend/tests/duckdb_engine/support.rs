@@ -4,7 +4,8 @@ use adbc_core::options::{OptionDatabase, OptionValue};
 use adbc_core::{Connection as _, Database as _, Driver as _, Statement as _};
 use adbc_driver_manager::ManagedDriver;
 use arrow_array::RecordBatch;
-use backend::engine::duckdb::{self, library};
+use backend::engine::duckdb::library;
+use backend::engine::worker::process;
 use backend::engine::{Bound, EngineError, Session, Target, engine};
 use shared::format::format_cell;
 use shared::page;
@@ -93,7 +94,7 @@ fn plainly(path: &Path, statements: &[&str]) {
 
 /// Opens any path.
 pub async fn connect(path: &str, read_only: bool) -> Result<Box<dyn Session>, EngineError> {
-    duckdb::start_from(env!("CARGO_BIN_EXE_sheaf").into());
+    process::start_from(env!("CARGO_BIN_EXE_sheaf").into());
     let fields = ConnectionFields { path: Some(path.to_owned()), read_only, ..ConnectionFields::new("test", EngineKind::Duckdb) };
     engine(EngineKind::Duckdb).connect(&Target::new(fields, shared::wire::secrets::Secrets::default())).await
 }

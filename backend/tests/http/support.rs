@@ -49,6 +49,7 @@ impl Server {
 
     /// The same, at a pace.
     pub async fn start_with(data: &Path, pace: Pace) -> Self {
+        backend::engine::worker::process::start_from(env!("CARGO_BIN_EXE_sheaf").into());
         let now = Arc::new(AtomicU64::new(1_000_000));
         let clock = Clock::of({
             let now = now.clone();

@@ -7,7 +7,8 @@ use crate::siege::{Digest, Siege, compare, files};
 use adbc_core::options::{OptionDatabase, OptionValue};
 use adbc_core::{Connection as _, Database as _, Driver as _, Statement as _};
 use attempts::ATTEMPTS;
-use backend::engine::duckdb::{self, library};
+use backend::engine::duckdb::library;
+use backend::engine::worker::process;
 use backend::engine::{Bound, Session, Target, engine};
 use shared::format::format_cell;
 use shared::wire::connection::{ConnectionFields, EngineKind};
@@ -81,7 +82,7 @@ async fn content(path: &Path) -> Digest {
 
 #[tokio::test]
 async fn nothing_that_a_read_only_connection_sends_changes_anything() {
-    duckdb::start_from(env!("CARGO_BIN_EXE_sheaf").into());
+    process::start_from(env!("CARGO_BIN_EXE_sheaf").into());
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("guarded.duckdb");
     std::fs::write(folder.path().join("rows.csv"), "a\n1\n").unwrap();

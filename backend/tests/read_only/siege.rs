@@ -29,6 +29,7 @@ pub struct Siege<'a> {
 
 impl Siege<'_> {
     async fn session(&self) -> Box<dyn Session> {
+        backend::engine::worker::process::start_from(env!("CARGO_BIN_EXE_sheaf").into());
         let fields = ConnectionFields { read_only: true, ..self.fields.clone() };
         let secrets = Secrets { password: self.password.map(Secret::new), ..Secrets::default() };
         engine(fields.engine).connect(&Target::new(fields, secrets)).await.unwrap()

@@ -179,7 +179,6 @@ async fn on_sqlite_the_next_one_gets_his_own_rows() {
 
 #[tokio::test]
 async fn on_duckdb_the_next_one_gets_his_own_rows() {
-    backend::engine::duckdb::start_from(env!("CARGO_BIN_EXE_sheaf").into());
     let asked = Asked {
         statements: &[
             "select MARK as other, range from range(50000)",

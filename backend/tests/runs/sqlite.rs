@@ -1,13 +1,15 @@
-//! SQLite: a file, its own thread, an interrupt.
+//! SQLite: a file, a process for each session, an interrupt.
 
 use super::{House, cell, house, read};
 use backend::engine::Target;
 use backend::engine::catalog::CatalogAsk;
 use backend::runs::WholeCell;
 use shared::ids::{ConnectionId, SessionId};
-use shared::problem::ErrorCode;
+use shared::problem::{ErrorCode, Problem};
 use shared::wire::connection::{ConnectionFields, EngineKind};
 use shared::wire::run::{RunState, TransactionState};
+use std::path::Path;
+use testing::processes;
 
 const NUMBERS: &str = "with recursive n(i) as (values(0) union all select i + 1 from n limit 1000000) select i, 'row ' || i from n";
 
@@ -55,6 +57,63 @@ async fn an_endless_statement_is_cancelled_and_the_console_goes_on() {
     let kept = house.run("select answer from kept", Some("k")).await.unwrap();
     assert_eq!(cell(&kept.page0.unwrap(), 0, 0), "42");
     assert!(kept.status.notices.is_empty());
+}
+
+/// One call of a function, from within which SQLite does not look up.
+const DEAF: &str = "select instr(replace(hex(zeroblob(20000000)), '00', 'a'), replace(hex(zeroblob(400000)), '00', 'a') || 'b')";
+
+/// Runs it in the console whose process this is, and cancels it in the midst of the call.
+async fn cancel_deaf(house: &House, pid: u32) -> Problem {
+    let begun = processes::worked(pid);
+    let (ended, ()) = tokio::join!(house.run(DEAF, Some("deaf")), async {
+        let running = house.until(|status| status.state == RunState::Running).await;
+        // Preparing it takes none of these, making the texts a few.
+        while processes::worked(pid) < begun + 30 {
+            tokio::task::yield_now().await;
+        }
+        house.runs.cancel(&house.grant, &running.id).unwrap();
+    });
+    ended.unwrap_err()
+}
+
+/// The house's only file.
+fn file(house: &House) -> &Path {
+    Path::new(house.target.fields.path.as_deref().unwrap())
+}
+
+#[tokio::test]
+async fn a_statement_that_does_not_hear_its_cancel_is_ended_and_nobody_else_notices() {
+    let (house, _folder) = over_a_file();
+    house.run("begin", Some("other")).await.unwrap();
+    house.run("update t set a = 2", Some("other")).await.unwrap();
+    let others = processes::of(file(&house));
+    house.run("create temp table kept as select 42 as answer", Some("deaf")).await.unwrap();
+    let pid = *processes::of(file(&house)).difference(&others).next().unwrap();
+    let sessions = house.runs.census().sessions;
+    let problem = cancel_deaf(&house, pid).await;
+    assert!(!processes::is_there(pid));
+    let sentence = "The statement did not hear its cancel, so SQLite's process was ended; it had changed nothing.";
+    assert_eq!((problem.code, problem.message.as_str()), (ErrorCode::Cancelled, sentence));
+    assert_eq!(house.runs.census().sessions, sessions - 1);
+    let next = house.run("select a from t", Some("deaf")).await.unwrap();
+    assert_eq!(cell(&next.page0.unwrap(), 0, 0), "1", "in a new session");
+    assert!(next.status.notices[0].message.contains("session was lost"), "{:?}", next.status.notices);
+    assert!(!house.run("commit", Some("other")).await.unwrap().status.transaction.is_open());
+    let after = house.run("select a from t", Some("deaf")).await.unwrap();
+    assert_eq!(cell(&after.page0.unwrap(), 0, 0), "2");
+}
+
+#[tokio::test]
+async fn what_was_open_where_a_statement_did_not_hear_its_cancel_is_rolled_back() {
+    let (house, _folder) = over_a_file();
+    house.run("begin", Some("deaf")).await.unwrap();
+    house.run("update t set a = 2", Some("deaf")).await.unwrap();
+    let problem = cancel_deaf(&house, processes::the_one_of(file(&house))).await;
+    assert!(problem.message.ends_with("was ended; the open transaction of this session was rolled back."), "{}", problem.message);
+    assert_eq!(problem.transaction, Some(TransactionState::None));
+    let after = house.run("select a from t", Some("deaf")).await.unwrap();
+    assert_eq!((cell(&after.page0.unwrap(), 0, 0), after.status.transaction), ("1".to_owned(), TransactionState::None));
+    house.run("update t set a = 3", Some("other")).await.unwrap();
 }
 
 #[tokio::test]

@@ -72,7 +72,6 @@ async fn transactions_of_sqlite_end_by_hand() {
 
 #[tokio::test]
 async fn transactions_of_duckdb_end_by_hand() {
-    backend::engine::duckdb::start_from(env!("CARGO_BIN_EXE_sheaf").into());
     let folder = tempfile::tempdir().unwrap();
     let mut fields = ConnectionFields::new("test", EngineKind::Duckdb);
     let path = folder.path().join("first.csv");

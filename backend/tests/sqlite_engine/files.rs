@@ -58,14 +58,14 @@ async fn a_transaction_keeps_its_lock_whatever_else_looks_at_its_file() {
 }
 
 #[tokio::test]
-async fn settings_of_every_session_are_nobodys_to_change() {
+async fn settings_that_would_outlive_the_session_are_nobodys_to_change() {
     let db = Db::new("CREATE TABLE t(a)");
     let mut session = db.session().await;
     for name in ["hard_heap_limit", "soft_heap_limit", "Temp_Store_Directory", "data_store_directory"] {
         for sql in [format!("PRAGMA {name} = 1"), format!("PRAGMA main.{name}(1)")] {
             let error = session.execute(&sql, PAGE).await.err().unwrap();
             assert_eq!((error.problem.code, error.fate), (ErrorCode::Rejected, Fate::Idle), "{sql}");
-            assert!(error.problem.message.contains("holds for every SQLite database"), "{sql}: {}", error.problem.message);
+            assert!(error.problem.message.contains("would outlive the session"), "{sql}: {}", error.problem.message);
         }
     }
     assert_eq!(one(&mut session, "PRAGMA hard_heap_limit").await, [["0"]], "reading it is allowed");

@@ -62,6 +62,7 @@ impl Db {
 /// Opens any path.
 pub async fn connect(path: &str, read_only: bool) -> Result<Box<dyn Session>, EngineError> {
     let fields = ConnectionFields { path: Some(path.to_owned()), read_only, ..ConnectionFields::new("test", EngineKind::Sqlite) };
+    backend::engine::worker::process::start_from(env!("CARGO_BIN_EXE_sheaf").into());
     engine(EngineKind::Sqlite).connect(&Target::new(fields, shared::wire::secrets::Secrets::default())).await
 }
 

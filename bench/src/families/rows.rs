@@ -7,6 +7,7 @@ use crate::peers::node_sqlite::NodeSqlite;
 use crate::peers::postgres::{cluster, fields, fixture};
 use crate::record::Record;
 use crate::{BenchError, Study, schedule};
+use backend::engine::worker::process;
 use shared::wire::connection::{ConnectionFields, EngineKind};
 
 /// The family.
@@ -26,11 +27,12 @@ const POSTGRES_ROWS: u64 = 1_000_000;
 /// Statements of one sample of the small reading.
 const GETS: u32 = 200;
 const ALL: &str = "SELECT * FROM fixture";
-/// What of a statement is the way between the caller's task and the session's thread.
-const THERE_AND_BACK: &str = "sheaf, to its thread and back";
+/// What of a statement is the way between the caller's task and the session's process.
+const THERE_AND_BACK: &str = "sheaf, to its process and back";
 const ONE: &str = "SELECT * FROM fixture LIMIT 1";
 
 async fn measure(study: &Study, record: &mut Record) -> Result<(), BenchError> {
+    process::start_from(study.sheaf.clone());
     sqlite(study, record).await?;
     postgres(study, record).await
 }

@@ -34,7 +34,7 @@ impl Engine {
     }
 
     /// Milliseconds of a word that has nothing to do: the reset of a session in which nothing was changed. On SQLite that is the way to the
-    /// session's thread and back.
+    /// session's process and back.
     pub async fn nothing(&mut self) -> Result<f64, BenchError> {
         let started = Instant::now();
         self.0.reset().await.map_err(failed)?;

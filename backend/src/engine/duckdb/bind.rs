@@ -3,8 +3,7 @@
 //! Invariant: nothing of a value becomes part of the text. [`parameters`] counts as DuckDB does: by number, or by the first place of a
 //! name.
 
-use super::messages::Value;
-use crate::engine::{EngineError, refusals};
+use crate::engine::{EngineError, Param, refusals};
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, NullArray, RecordBatch, StringArray};
 use arrow_schema::{Field, Schema};
 use shared::problem::{ErrorCode, Problem};
@@ -13,7 +12,7 @@ use shared::wire::connection::EngineKind;
 use std::sync::Arc;
 
 /// One row with a column for each of DuckDB's parameters; `None` where there is none.
-pub fn values(sql: &str, params: &[Value]) -> Result<Option<RecordBatch>, EngineError> {
+pub fn values(sql: &str, params: &[Param]) -> Result<Option<RecordBatch>, EngineError> {
     let names = parameters(sql, EngineKind::Duckdb);
     if params.len() > names.len() {
         return Err(refusals::values_left_over(params.len(), names.len()));
@@ -45,12 +44,12 @@ fn stands_in(name: &str, sql: &str) -> bool {
     lex(sql, EngineKind::Duckdb).any(|token| token.kind == TokenKind::Parameter && token.text(sql) == name)
 }
 
-fn array(value: &Value) -> ArrayRef {
+fn array(value: &Param) -> ArrayRef {
     match value {
-        Value::Null => Arc::new(NullArray::new(1)),
-        Value::Bool(value) => Arc::new(BooleanArray::from(vec![*value])),
-        Value::Integer(value) => Arc::new(Int64Array::from(vec![*value])),
-        Value::Real(bits) => Arc::new(Float64Array::from(vec![f64::from_bits(*bits)])),
-        Value::Text(value) => Arc::new(StringArray::from(vec![value.as_str()])),
+        Param::Null => Arc::new(NullArray::new(1)),
+        Param::Bool(value) => Arc::new(BooleanArray::from(vec![*value])),
+        Param::Integer(value) => Arc::new(Int64Array::from(vec![*value])),
+        Param::Real(value) => Arc::new(Float64Array::from(vec![*value])),
+        Param::Text(value) => Arc::new(StringArray::from(vec![value.as_str()])),
     }
 }

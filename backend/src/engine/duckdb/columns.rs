@@ -3,7 +3,6 @@
 //! Invariant: no value is changed. Scalars keep their Arrow type; what Arrow has no scalar for (HUGEINT, UUID, BIT, INTERVAL, ENUM,
 //! nested types) travels as the text that DuckDB itself would print, under DuckDB's own name of the type.
 
-use crate::engine::Bound;
 use arrow_array::builder::{BooleanBuilder, StringBuilder};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int8Type;
@@ -75,19 +74,6 @@ impl Columns {
         let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
         RecordBatch::try_new_with_options(self.schema(), arrays, &options)
     }
-}
-
-/// As many rows as the bound lets through: one at least, where there is one.
-pub fn rows_within(batch: &RecordBatch, bound: Bound) -> usize {
-    let mut rows = batch.num_rows().min(bound.rows.max(1));
-    while rows > 1 && bytes_of(&batch.slice(0, rows)) > bound.bytes {
-        rows = rows.div_ceil(2);
-    }
-    rows
-}
-
-fn bytes_of(batch: &RecordBatch) -> usize {
-    batch.columns().iter().map(|column| column.to_data().get_slice_memory_size().unwrap_or(0)).sum()
 }
 
 impl Column {

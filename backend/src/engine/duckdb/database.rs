@@ -4,18 +4,21 @@
 //! [`FREE_SETTINGS`]. The jail around the process is there for what this lets through.
 
 use super::form::Form;
-use super::messages::Opening;
 use super::rows_file::{Pieces, ROWS, RowsFile};
-use super::signals::Signals;
 use super::statement::{Facts, Shown};
+use super::thread::Connected;
 use super::{error, library};
 use crate::engine::EngineError;
 use crate::engine::files::{cannot_open, name_of};
+use crate::engine::worker::desk::Desk;
 use crate::engine::worker::jail::Needs;
+use crate::engine::worker::served::Opened;
+use crate::engine::worker::signals::{Interrupt, Signals};
 use adbc_core::error::Result as AdbcResult;
 use adbc_core::options::{OptionDatabase, OptionValue};
 use adbc_core::{Connection as _, Database as _, Driver as _, Statement as _};
-use adbc_driver_manager::{ManagedConnection, ManagedDatabase};
+use adbc_driver_manager::{ManagedConnection, ManagedDatabase, ManagedStatement};
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -30,18 +33,32 @@ const PROCESS_BYTES: u64 = 3 << 30;
 /// Bytes of a file where only spilled rows are written.
 const SPILL_BYTES: u64 = 4 << 30;
 
+/// What is opened, and how.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Opening {
+    /// The file.
+    pub path: String,
+    /// What it is.
+    pub form: Form,
+    /// Only reading.
+    pub read_only: bool,
+    /// DuckDB's library.
+    pub library: String,
+    /// A folder of its own to spill into.
+    pub spill: String,
+}
+
 impl Opening {
     /// The file's name, for people.
     pub fn name(&self) -> String {
         name_of(Path::new(&self.path))
     }
 
-    /// What the process needs of the system to work on it.
-    pub fn needs(&self) -> Needs {
+    fn needs(&self) -> Needs {
         let (path, spill) = (PathBuf::from(&self.path), PathBuf::from(&self.spill));
         let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
-        let mut needs = Needs { reads: vec![PathBuf::from(&self.library)], writes: vec![spill], ..Needs::default() };
-        needs.memory_bytes = PROCESS_BYTES;
+        let mut needs =
+            Needs { reads: vec![PathBuf::from(&self.library)], writes: vec![spill], memory_bytes: PROCESS_BYTES, ..Needs::default() };
         match (self.form.is_rows(), self.read_only) {
             (true, _) => needs.reads.push(path),
             // What is beside it: the log that DuckDB writes ahead.
@@ -59,11 +76,35 @@ pub struct Shared {
     database: ManagedDatabase,
     /// Where the file is Arrow's.
     rows: Option<RowsFile>,
+    name: String,
+}
+
+impl Opened for Shared {
+    type Opening = Opening;
+
+    fn needs(opening: &Opening) -> Needs {
+        opening.needs()
+    }
+
+    fn open(opening: Opening) -> Result<Self, EngineError> {
+        Self::open_locked_down(&opening)
+    }
+
+    fn serve(self: Arc<Self>, signals: &Arc<Signals>, desk: &mut Desk) -> Result<(), EngineError> {
+        let mut connected = Connected::new(self, Arc::clone(signals))?;
+        desk.begin(connected.server());
+        while let Some(command) = desk.wait() {
+            let outcome = connected.answer(command);
+            if !desk.answer(outcome, connected.transaction()) {
+                connected.give_up();
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Shared {
-    /// Opens it and locks it down.
-    pub fn open(opening: &Opening) -> Result<Self, EngineError> {
+    fn open_locked_down(opening: &Opening) -> Result<Self, EngineError> {
         let text = |value: &str| OptionValue::String(value.to_owned());
         let is_rows = opening.form.is_rows();
         let path = if is_rows { ":memory:" } else { &opening.path };
@@ -73,7 +114,7 @@ impl Shared {
         }
         let fault = |e: adbc_core::error::Error| error::of_opening(&e, &opening.name());
         let mut driver = library::load(Path::new(&opening.library))?;
-        let mut shared = Self { rows: None, database: driver.new_database_with_opts(options).map_err(fault)? };
+        let mut shared = Self { rows: None, name: opening.name(), database: driver.new_database_with_opts(options).map_err(fault)? };
         let mut connection = shared.database.new_connection().map_err(fault)?;
         let mut run_all = |statements: Vec<String>| statements.iter().try_for_each(|sql| run(&mut connection, sql)).map_err(fault);
         run_all(limits(opening))?;
@@ -82,6 +123,11 @@ impl Shared {
         }
         run_all(lock_down(opening))?;
         Ok(shared)
+    }
+
+    /// The file's name.
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// The file as it stands, where the statement shows that and the rows of it are not in DuckDB.
@@ -145,6 +191,13 @@ fn lock_down(opening: &Opening) -> Vec<String> {
 /// A text as SQL.
 pub fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
+}
+
+/// Interrupts the statement.
+pub fn interrupt_of(statement: &ManagedStatement) -> Interrupt {
+    let handle = statement.get_cancel_handle();
+    // Where it is refused, the server's patience ends this process.
+    Box::new(move || drop(handle.try_cancel()))
 }
 
 /// Runs a statement of Sheaf's own to its end.

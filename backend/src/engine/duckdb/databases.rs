@@ -1,113 +1,94 @@
 //! One process for each file that is open, shared by its sessions.
 //!
 //! Invariant: a file is open in one process at a time (DuckDB would write over itself else): who wants it while an old process still
-//! ends waits for that. Nothing is started but Sheaf's own binary, and only where the server was told so ([`start_from`]).
+//! ends waits for that.
 
-use super::messages::{ANSWER_BYTES_MAX, Opening};
+use super::database::Opening;
 use super::place::Place;
 use super::{COMMAND, library};
 use crate::engine::EngineError;
 use crate::engine::files::cannot_open;
-use crate::engine::worker::process::{End, Process, Start};
+use crate::engine::worker::messages::ANSWER_BYTES_MAX;
+use crate::engine::worker::process::{self, End, Process, Start};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, Once, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Once, PoisonError, Weak};
 use tokio::sync::watch;
 
-/// The process of an open file.
-pub struct Database {
-    /// Where it is asked.
-    pub process: Process,
-    /// What it is told first.
-    pub opening: Opening,
-    sessions: AtomicU64,
-}
-
 struct Known {
-    database: Weak<Database>,
+    process: Weak<Process>,
+    opening: Opening,
     ended: watch::Receiver<Option<End>>,
 }
 
-static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
 static OPEN: Mutex<Option<HashMap<PathBuf, Known>>> = Mutex::new(None);
-
-/// The binary that processes are started from: Sheaf's own. Only the first time counts.
-pub fn start_from(program: PathBuf) {
-    let _ = PROGRAM.set(program);
-}
 
 /// DuckDB's allocator gives memory back, rather than keeping it for later: the process's limit counts what is kept.
 const VARIABLES: [(&str, &str); 1] = [("DUCKDB_JE_MALLOC_CONF", "retain:false")];
 
 enum Found {
-    Open(Arc<Database>),
+    Open(Arc<Process>, Opening),
     Ending(watch::Receiver<Option<End>>),
 }
 
-impl Database {
-    /// The one of this file; started if there is none yet.
-    pub async fn of(place: &Place) -> Result<Arc<Self>, EngineError> {
-        loop {
-            match Self::look(place)? {
-                Found::Open(database) => return Ok(database),
-                Found::Ending(mut ended) => {
-                    let _ = ended.wait_for(Option::is_some).await;
-                }
+/// The process of this file, started if there is none yet, and what it is told first.
+pub async fn process_of(place: &Place) -> Result<(Arc<Process>, Opening), EngineError> {
+    loop {
+        match look(place)? {
+            Found::Open(process, opening) => return Ok((process, opening)),
+            Found::Ending(mut ended) => {
+                let _ = ended.wait_for(Option::is_some).await;
             }
         }
     }
+}
 
-    fn look(place: &Place) -> Result<Found, EngineError> {
-        let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
-        let open = open.get_or_insert_with(HashMap::new);
-        open.retain(|_, known| known.ended.borrow().is_none());
-        if let Some(known) = open.get(&place.path) {
-            let Some(database) = known.database.upgrade().filter(|database| !database.process.is_ending()) else {
-                return Ok(Found::Ending(known.ended.clone()));
-            };
-            database.check_way(place)?;
-            return Ok(Found::Open(database));
-        }
-        let database = Arc::new(Self::start(place)?);
-        let known = Known { database: Arc::downgrade(&database), ended: database.process.watch() };
-        open.insert(place.path.clone(), known);
-        Ok(Found::Open(database))
-    }
-
-    fn check_way(&self, place: &Place) -> Result<(), EngineError> {
-        if self.opening.read_only == place.read_only || place.form.is_rows() {
-            return Ok(());
-        }
-        let (is, asked) = if place.read_only { ("for writing", "only for reading") } else { ("only for reading", "for writing") };
-        let name = place.name();
-        Err(cannot_open(format!("{name} is open {is} by another connection of Sheaf's; close its consoles to open it {asked}.")))
-    }
-
-    fn start(place: &Place) -> Result<Self, EngineError> {
-        let unstarted = |cause: &dyn std::fmt::Display| cannot_open(format!("DuckDB's process could not be started: {cause}."));
-        let program = PROGRAM.get().cloned().ok_or_else(|| unstarted(&"the server did not say from which binary"))?;
-        let library = library::find()?;
-        let library = library.to_str().ok_or_else(|| cannot_open("The path of DuckDB's library is not in UTF-8."))?.to_owned();
-        let spill = spill_folder().map_err(|e| cannot_open(format!("No folder for what does not fit in memory: {e}.")))?;
-        let opening = Opening {
-            path: place.text(),
-            form: place.form,
-            read_only: place.read_only,
-            library,
-            spill: spill.to_string_lossy().into_owned(),
+fn look(place: &Place) -> Result<Found, EngineError> {
+    let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let open = open.get_or_insert_with(HashMap::new);
+    open.retain(|_, known| known.ended.borrow().is_none());
+    if let Some(known) = open.get(&place.path) {
+        let Some(process) = known.process.upgrade().filter(|process| !process.is_ending()) else {
+            return Ok(Found::Ending(known.ended.clone()));
         };
-        let afterwards = Box::new(move || drop(std::fs::remove_dir_all(spill)));
-        let start =
-            Start { program, command: COMMAND, variables: &VARIABLES, name: "duckdb", answer_bytes_max: ANSWER_BYTES_MAX, afterwards };
-        let process = Process::start(start).map_err(|e| unstarted(&e))?;
-        Ok(Self { process, opening, sessions: AtomicU64::new(0) })
+        check_way(&known.opening, place)?;
+        return Ok(Found::Open(process, known.opening.clone()));
     }
+    let (process, opening) = start(place)?;
+    let process = Arc::new(process);
+    let known = Known { process: Arc::downgrade(&process), opening: opening.clone(), ended: process.watch() };
+    open.insert(place.path.clone(), known);
+    Ok(Found::Open(process, opening))
+}
 
-    /// A name for a session, new in this process.
-    pub fn next_session(&self) -> u64 {
-        self.sessions.fetch_add(1, Ordering::Relaxed)
+fn check_way(open: &Opening, place: &Place) -> Result<(), EngineError> {
+    if open.read_only == place.read_only || place.form.is_rows() {
+        return Ok(());
     }
+    let (is, asked) = if place.read_only { ("for writing", "only for reading") } else { ("only for reading", "for writing") };
+    let name = place.name();
+    Err(cannot_open(format!("{name} is open {is} by another connection of Sheaf's; close its consoles to open it {asked}.")))
+}
+
+fn start(place: &Place) -> Result<(Process, Opening), EngineError> {
+    let unstarted = |cause: std::io::Error| cannot_open(format!("DuckDB's process could not be started: {cause}."));
+    let program = process::program().map_err(unstarted)?;
+    let library = library::find()?;
+    let library = library.to_str().ok_or_else(|| cannot_open("The path of DuckDB's library is not in UTF-8."))?.to_owned();
+    let spill = spill_folder().map_err(|e| cannot_open(format!("No folder for what does not fit in memory: {e}.")))?;
+    let opening =
+        Opening { path: place.text(), form: place.form, read_only: place.read_only, library, spill: spill.to_string_lossy().into_owned() };
+    let process = Process::start(Start {
+        program,
+        command: COMMAND,
+        variables: &VARIABLES,
+        inherited: &[],
+        folder: "/".into(),
+        name: "duckdb",
+        answer_bytes_max: ANSWER_BYTES_MAX,
+        afterwards: Box::new(move || drop(std::fs::remove_dir_all(spill))),
+    });
+    Ok((process.map_err(unstarted)?, opening))
 }
 
 /// What the folders are called that rows are spilled into; behind it stand the server's process id and a random name.

@@ -8,12 +8,12 @@
 mod pieces;
 
 use super::arrow_file::{self, ArrowFile};
-use super::messages::Opening;
-use super::signals::Signals;
+use super::database::Opening;
 use super::statement::{Facts, Shown};
 use super::{database, error};
 use crate::engine::EngineError;
 use crate::engine::files::cannot_open;
+use crate::engine::worker::signals::Signals;
 use adbc_core::error::Result as AdbcResult;
 use adbc_core::options::{IngestMode, OptionStatement};
 use adbc_core::{Connection as _, Database as _, Optionable as _, Statement as _};
@@ -135,7 +135,7 @@ type Reader = Box<dyn RecordBatchReader + Send>;
 fn hand_over(connection: &mut ManagedConnection, table: &str, mode: IngestMode, rows: Reader, signals: Option<&Signals>) -> AdbcResult<()> {
     let mut statement = connection.new_statement()?;
     if let Some(signals) = signals {
-        signals.attach(statement.get_cancel_handle());
+        signals.attach(database::interrupt_of(&statement));
     }
     statement.set_option(OptionStatement::TargetCatalog, ROWS.into())?;
     statement.set_option(OptionStatement::TargetTable, table.into())?;

@@ -1,17 +1,16 @@
 //! A session's thread in DuckDB's process: it owns the connection and the result that is being read.
 //!
 //! Invariant: of a result no more is pulled than one of DuckDB's batches (2,048 rows) beyond what was handed out. Start at
-//! [`Connected::serve`].
+//! [`Connected::answer`].
 
-use super::columns::{Columns, Instants, rows_within};
-use super::database::{Shared, literal};
-use super::messages::{Answer, Done, Ended, Fault, Rows, Value};
-use super::signals::Signals;
+use super::columns::{Columns, Instants};
+use super::database::{Shared, interrupt_of, literal};
 use super::statement::{Facts, facts, shown};
-use super::transaction::{self, Transaction};
-use super::{bind, catalog, database, error};
-use crate::engine::catalog::CatalogAsk;
-use crate::engine::{Bound, EngineError, Fate, Fetched, refusals};
+use super::{bind, catalog, database, error, transaction};
+use crate::engine::worker::desk::{Command, Outcome};
+use crate::engine::worker::messages::{Done, Rows, Transaction};
+use crate::engine::worker::signals::Signals;
+use crate::engine::{Bound, EngineError, Fate, Fetched, Finished, Param, refusals};
 use adbc_core::error::{Error, Result as AdbcResult};
 use adbc_core::{Connection as _, Statement as _};
 use adbc_driver_manager::{ManagedConnection, ManagedStatement};
@@ -24,23 +23,6 @@ use std::sync::Arc;
 
 type Reader = Box<dyn RecordBatchReader + Send>;
 
-/// What the session's thread is asked.
-pub enum Command {
-    /// A statement, its values, and how much to bring.
-    Execute(String, Vec<Value>, Bound),
-    /// More rows.
-    Fetch(Bound),
-    /// The statement's end.
-    Finish,
-    /// Names, types and keys.
-    Catalog(CatalogAsk),
-    /// The session as new.
-    Reset,
-}
-
-/// What was done, and the rows that go with it.
-pub type Outcome = Result<(Done, Option<RecordBatch>), EngineError>;
-
 /// A session with the open file. Fields are dropped in their order: the result before its connection before its database.
 pub struct Connected {
     reading: Option<Reading>,
@@ -48,7 +30,6 @@ pub struct Connected {
     /// For questions of Sheaf's own while a result is open.
     aside: Option<ManagedConnection>,
     shared: Arc<Shared>,
-    name: String,
     signals: Arc<Signals>,
     touched: bool,
     transaction: Transaction,
@@ -60,15 +41,14 @@ pub struct Connected {
 }
 
 impl Connected {
-    /// A session; `name` is the file's.
-    pub fn new(shared: Arc<Shared>, name: String, signals: Arc<Signals>) -> Result<Self, EngineError> {
+    /// A session.
+    pub fn new(shared: Arc<Shared>, signals: Arc<Signals>) -> Result<Self, EngineError> {
         let connection = shared.connect()?;
         Ok(Self {
             reading: None,
             connection,
             aside: None,
             shared,
-            name,
             signals,
             touched: false,
             transaction: Transaction::None,
@@ -85,45 +65,52 @@ impl Connected {
     }
 
     /// Does what is asked. A statement that failed has ended: nothing is left that a stop could be for.
-    pub fn answer(&mut self, command: Command) -> (Answer, Option<RecordBatch>) {
+    pub fn answer(&mut self, command: Command) -> Outcome {
         let is_statement = matches!(command, Command::Execute(..) | Command::Fetch(_));
         let begins = matches!(command, Command::Execute(..));
         self.ran &= !begins;
         let outcome = match command {
             Command::Execute(sql, params, bound) => self.execute(&sql, &params, bound),
             Command::Fetch(bound) => self.fetch(bound).map(|fetched| (Done::Fetched(Rows { more: fetched.more }), Some(fetched.batch))),
-            Command::Finish => self.finish().map(|ended| (Done::Finished(ended), None)),
+            Command::Finish => self.finish().map(|finished| (Done::Finished(finished), None)),
             Command::Catalog(ask) => {
                 self.reading = None;
-                let read = catalog::read(&mut self.connection, &self.name, &ask);
+                let read = catalog::read(&mut self.connection, self.shared.name(), &ask);
                 let stopped = self.signals.stopped();
                 self.signals.end();
                 read.map(|catalog| (Done::Catalog(catalog), None)).map_err(|e| error::of_statement(&e.message, "", stopped))
             }
             Command::Reset => self.reset().map(|()| (Done::Reset, None)),
         };
-        let (done, batch) = match outcome {
-            Ok((done, batch)) => (Ok(done), batch),
-            Err(mut e) => {
-                if e.problem.message.starts_with(error::PERMISSION)
-                    && let Some(words) = self.beyond_use()
-                {
-                    // A text that can't have changed anything may run elsewhere.
-                    e = error::beyond_use(&words, if begins && !self.ran { Fate::NotSent } else { Fate::Unknown });
-                } else if is_statement {
-                    self.reading = None;
-                    self.signals.end();
-                    // In a transaction some failures end it, and some don't.
-                    self.unsure |= self.transaction != Transaction::None;
-                    self.settle_transaction();
-                }
-                (Err(Fault::from(e)), None)
+        outcome.map_err(|e| {
+            if e.problem.message.starts_with(error::PERMISSION)
+                && let Some(words) = self.beyond_use()
+            {
+                // A text that can't have changed anything may run elsewhere.
+                return error::beyond_use(&words, if begins && !self.ran { Fate::NotSent } else { Fate::Unknown });
             }
-        };
-        (Answer { done, transaction_failed: self.transaction == Transaction::Failed }, batch)
+            if is_statement {
+                self.give_up();
+                // In a transaction some failures end it, and some don't.
+                self.unsure |= self.transaction != Transaction::None;
+                self.settle_transaction();
+            }
+            e
+        })
     }
 
-    fn execute(&mut self, sql: &str, params: &[Value], bound: Bound) -> Outcome {
+    /// What it has of a transaction, as of the last answer.
+    pub fn transaction(&self) -> Transaction {
+        self.transaction
+    }
+
+    /// Reads no more of the result.
+    pub fn give_up(&mut self) {
+        self.reading = None;
+        self.signals.end();
+    }
+
+    fn execute(&mut self, sql: &str, params: &[Param], bound: Bound) -> Outcome {
         self.reading = None;
         self.rows_affected = None;
         self.unsure |= facts(sql).transaction;
@@ -144,7 +131,7 @@ impl Connected {
     }
 
     /// Whether rows are to be read.
-    fn start(&mut self, sql: &str, params: &[Value]) -> Result<bool, EngineError> {
+    fn start(&mut self, sql: &str, params: &[Param]) -> Result<bool, EngineError> {
         let facts = facts(sql);
         check(&facts, sql)?;
         let values = bind::values(sql, params)?;
@@ -159,7 +146,7 @@ impl Connected {
         let signals = &self.signals;
         let fault = |e: &Error| error::of_statement(&e.message, sql, signals.stopped());
         let mut statement = self.connection.new_statement().map_err(|e| fault(&e))?;
-        signals.attach(statement.get_cancel_handle());
+        signals.attach(interrupt_of(&statement));
         statement.set_sql_query(sql).map_err(|e| fault(&e))?;
         if let Some(values) = values {
             statement.bind(values).map_err(|e| fault(&e))?;
@@ -205,16 +192,15 @@ impl Connected {
         })
     }
 
-    fn finish(&mut self) -> Result<Ended, EngineError> {
-        self.reading = None;
-        self.signals.end();
+    fn finish(&mut self) -> Result<Finished, EngineError> {
+        self.give_up();
         self.settle_transaction();
         if self.transaction == Transaction::Failed
             && let Some(words) = self.beyond_use()
         {
             return Err(error::beyond_use(&words, Fate::Unknown));
         }
-        Ok(Ended { rows_affected: self.rows_affected.take(), in_transaction: self.transaction != Transaction::None })
+        Ok(Finished { rows_affected: self.rows_affected.take(), in_transaction: self.transaction != Transaction::None })
     }
 
     /// A log that may not be written makes DuckDB refuse every statement there is, for good; its words.
@@ -317,7 +303,7 @@ impl Reading {
         let Some(batch) = self.held.take() else {
             return Ok(Fetched { batch: RecordBatch::new_empty(self.columns.schema()), more: false });
         };
-        let rows = rows_within(&batch, bound);
+        let rows = bound.rows_of(&batch);
         let taken = batch.slice(0, rows);
         if rows < batch.num_rows() {
             self.held = Some(batch.slice(rows, batch.num_rows() - rows));

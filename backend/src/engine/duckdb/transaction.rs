@@ -4,21 +4,11 @@
 //! One that has failed takes no statement but its end.
 
 use super::thread::rows_of;
+use crate::engine::worker::messages::Transaction;
 use adbc_core::error::Result;
 use adbc_driver_manager::ManagedConnection;
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
-
-/// What a session has of a transaction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Transaction {
-    /// Nothing.
-    None,
-    /// One that goes on.
-    Open,
-    /// One that takes nothing but its end.
-    Failed,
-}
 
 /// Asks.
 pub fn of(connection: &mut ManagedConnection) -> Transaction {

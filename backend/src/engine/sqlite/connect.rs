@@ -1,18 +1,19 @@
-//! Opening a file: which files are opened, how, and what an opened one may do.
+//! Opening a file, in the process of its session: how, and what an opened one may do.
 //!
 //! Invariant: opening never makes a file, and never reads a path as a URI. A read-only connection is read-only by SQLite's own doing
 //! (open flags, authorizer), whatever its statements say. Sheaf's own files are not opened ([`own`]).
 
 use super::error;
 use super::own;
-use super::signals::Signals;
+use super::place::Place;
+use crate::engine::worker::signals::Signals;
 use crate::engine::{EngineError, files};
 use rusqlite::config::DbConfig;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags, ffi};
 use std::cell::RefCell;
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,77 +24,53 @@ const BUSY_WAIT: Duration = Duration::from_secs(5);
 /// Between two tries for a lock.
 const BUSY_STEP: Duration = Duration::from_millis(10);
 
-/// Which file, and how.
-#[derive(Clone, Debug)]
-pub struct Place {
-    path: PathBuf,
-    read_only: bool,
+/// Opens it on the thread that will use it.
+pub fn open(place: &Place, signals: &Arc<Signals>) -> Result<Connection, EngineError> {
+    let access = if place.read_only { OpenFlags::SQLITE_OPEN_READ_ONLY } else { OpenFlags::SQLITE_OPEN_READ_WRITE };
+    // One thread uses it, so no mutex. No CREATE, no URI.
+    let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_EXRESCODE;
+    let connection = Connection::open_with_flags(place.path(), flags).map_err(|e| fault(place.path(), e))?;
+    prepare(&connection, place.read_only, signals).map_err(|e| fault(place.path(), e))?;
+    let handle = connection.get_interrupt_handle();
+    signals.attach(Box::new(move || handle.interrupt()));
+    match connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(())) {
+        // Somebody writes just now: the file is there, and the statement that meets the lock will tell.
+        Err(e) if primary(&e) == ffi::SQLITE_BUSY => Ok(connection),
+        Err(e) => Err(fault(place.path(), e)),
+        Ok(()) => Ok(connection),
+    }
 }
 
-impl Place {
-    /// Checks that `path` is a file that can be read.
-    pub fn find(path: Option<&str>, read_only: bool) -> Result<Self, EngineError> {
-        // Absolute from here on: it can't be taken for `:memory:`, for `file:…` or for a temporary database.
-        let found = files::find(path, "the SQLite file", std::path::absolute)?;
-        // Told before SQLite waits for a lock that DuckDB's process holds.
-        if files::is_duckdb(&found.start) {
-            return Err(files::cannot_open(format!("{} is a DuckDB database; choose DuckDB to open it.", found.given)));
-        }
-        Ok(Self { path: found.path, read_only })
+fn prepare(connection: &Connection, read_only: bool, signals: &Arc<Signals>) -> rusqlite::Result<()> {
+    // A hostile file's views and triggers may call only what is harmless; see sqlite.org/security.html.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    // As SQLite's own client has it: the library in use is built with another default.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, false)?;
+    if read_only {
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+        connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
+        connection.authorizer(Some(only_reading))?;
+    } else {
+        connection.authorizer(Some(|context: AuthContext<'_>| own::judge(&context.action)))?;
     }
+    let watched = Arc::clone(signals);
+    connection.progress_handler(STOP_CHECK_OPS, Some(move || watched.stopped()))?;
+    WAITING.with_borrow_mut(|waiting| *waiting = Some(Arc::clone(signals)));
+    connection.busy_handler(Some(wait_for_lock))
+}
 
-    /// The file's name, for people.
-    pub fn name(&self) -> String {
-        files::name_of(&self.path)
-    }
-
-    /// Opens it on the thread that will use it.
-    pub fn open(&self, signals: &Arc<Signals>) -> Result<Connection, EngineError> {
-        let access = if self.read_only { OpenFlags::SQLITE_OPEN_READ_ONLY } else { OpenFlags::SQLITE_OPEN_READ_WRITE };
-        // One thread uses it, so no mutex. No CREATE, no URI.
-        let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_EXRESCODE;
-        let connection = Connection::open_with_flags(&self.path, flags).map_err(|e| self.fault(e))?;
-        self.prepare(&connection, signals).map_err(|e| self.fault(e))?;
-        signals.attach(connection.get_interrupt_handle());
-        match connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(())) {
-            // Somebody writes just now: the file is there, and the statement that meets the lock will tell.
-            Err(e) if primary(&e) == ffi::SQLITE_BUSY => Ok(connection),
-            Err(e) => Err(self.fault(e)),
-            Ok(()) => Ok(connection),
-        }
-    }
-
-    fn prepare(&self, connection: &Connection, signals: &Arc<Signals>) -> rusqlite::Result<()> {
-        // A hostile file's views and triggers may call only what is harmless; see sqlite.org/security.html.
-        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
-        // As SQLite's own client has it: the library in use is built with another default.
-        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, false)?;
-        if self.read_only {
-            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
-            connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
-            connection.authorizer(Some(only_reading))?;
-        } else {
-            connection.authorizer(Some(|context: AuthContext<'_>| own::judge(&context.action)))?;
-        }
-        let watched = Arc::clone(signals);
-        connection.progress_handler(STOP_CHECK_OPS, Some(move || watched.stopped()))?;
-        WAITING.with_borrow_mut(|waiting| *waiting = Some(Arc::clone(signals)));
-        connection.busy_handler(Some(wait_for_lock))
-    }
-
-    fn fault(&self, e: rusqlite::Error) -> EngineError {
-        let path = self.path.display();
-        let sentence = match primary(&e) {
-            ffi::SQLITE_NOTADB => format!("{path} is not an SQLite database, or it is encrypted."),
-            ffi::SQLITE_CORRUPT => format!("{path} is damaged: SQLite cannot read its schema."),
-            ffi::SQLITE_CANTOPEN => format!("SQLite cannot open {path}; the folder may not allow the files it needs beside it."),
-            ffi::SQLITE_PERM | ffi::SQLITE_READONLY => format!("This user may not open {path} in this way."),
-            _ => format!("SQLite cannot open {path}: {e}."),
-        };
-        let mut fault = files::cannot_open(sentence);
-        fault.problem.sqlstate = e.sqlite_error().map(|failure| error::name(failure.extended_code));
-        fault
-    }
+fn fault(path: &Path, e: rusqlite::Error) -> EngineError {
+    let path = path.display();
+    let sentence = match primary(&e) {
+        ffi::SQLITE_NOTADB => format!("{path} is not an SQLite database, or it is encrypted."),
+        ffi::SQLITE_CORRUPT => format!("{path} is damaged: SQLite cannot read its schema."),
+        ffi::SQLITE_CANTOPEN => format!("SQLite cannot open {path}; the folder may not allow the files it needs beside it."),
+        ffi::SQLITE_PERM | ffi::SQLITE_READONLY => format!("This user may not open {path} in this way."),
+        _ => format!("SQLite cannot open {path}: {e}."),
+    };
+    let mut fault = files::cannot_open(sentence);
+    fault.problem.sqlstate = e.sqlite_error().map(|failure| error::name(failure.extended_code));
+    fault
 }
 
 fn primary(e: &rusqlite::Error) -> i32 {

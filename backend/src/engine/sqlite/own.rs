@@ -1,5 +1,5 @@
-//! Sheaf's own files are never a database to work on: not opened, not attached, not written over. Nor are settings that hold for every
-//! session of this process, and Sheaf's own store with them, anybody's to change.
+//! Sheaf's own files are never a database to work on: not opened, not attached, not written over. Nor is a setting made that a session
+//! can't undo for the next one who has its process.
 //!
 //! Invariant: whichever way a file is named (symlink, hard link, relative path, URI, an expression), no statement reads or writes an
 //! own one. What is named is judged before SQLite opens it; what a name did not tell is judged when it is open, before anything else runs.
@@ -14,7 +14,7 @@ use std::sync::{PoisonError, RwLock};
 
 /// Settings of the whole process ("Pragma statements", sqlite.org/pragma.html).
 const OF_THE_PROCESS: [&str; 4] = ["data_store_directory", "hard_heap_limit", "soft_heap_limit", "temp_store_directory"];
-const NOT_OF_ONE: &str = "This setting holds for every SQLite database that this server has open, not for one connection: it is not set.";
+const NOT_OF_ONE: &str = "This setting would outlive the session, in the process that SQLite has for it: it is not set.";
 const SENTENCE: &str = "That file is Sheaf's own store; it is not a database to work on.";
 /// What SQLite puts beside a file.
 const COMPANIONS: [&str; 3] = ["-wal", "-shm", "-journal"];
@@ -26,7 +26,7 @@ static FILES: RwLock<Vec<PathBuf>> = RwLock::new(Vec::new());
 thread_local! {
     /// The statement that runs on this thread attached something.
     static ATTACHED: Cell<bool> = const { Cell::new(false) };
-    /// Why the statement that runs on this thread was refused: because of a file of ours, or of what is everybody's.
+    /// Why the statement that runs on this thread was refused: because of a file of ours, or of what would outlive the session.
     static REFUSED: Cell<Option<Refused>> = const { Cell::new(None) };
 }
 
@@ -42,6 +42,11 @@ pub fn note(file: &Path) {
     if !files.iter().any(|known| known == file) {
         files.push(file.to_owned());
     }
+}
+
+/// The files that were noted.
+pub fn known() -> Vec<PathBuf> {
+    FILES.read().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
 /// Whether it is one of Sheaf's own, by whatever name.

@@ -3,6 +3,7 @@
 //! Invariant: nothing here decides what a statement may do; that is SQLite's (read-only open, authorizer). It only says where the
 //! text after the first statement stands, which SQLite itself reports and ignores.
 
+use crate::engine::worker::session::Undone;
 use shared::sql::{TokenKind, lex};
 use shared::wire::connection::EngineKind;
 
@@ -66,6 +67,17 @@ pub fn first_word(text: &str) -> String {
     rest.chars().take_while(char::is_ascii_alphabetic).map(|c| c.to_ascii_uppercase()).collect()
 }
 
+/// What the end of the session's process in the midst of this statement is sure to have undone: SQLite's journal rolls back all that was
+/// not committed.
+pub fn undone(text: &str, in_transaction: bool) -> Undone {
+    match first_word(text).as_str() {
+        "SELECT" | "VALUES" | "EXPLAIN" if !in_transaction => Undone::Nothing,
+        "COMMIT" | "END" | "RELEASE" => Undone::Unknown,
+        _ if in_transaction => Undone::Transaction,
+        _ => Undone::Unknown,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -86,5 +98,20 @@ mod tests {
         assert_eq!(first_word("/* a */ insert\tinto t values (1)"), "INSERT");
         assert_eq!(first_word(";;with x as (select 1) select 1"), "WITH");
         assert_eq!(first_word(""), "");
+    }
+
+    #[test]
+    fn what_was_not_committed_is_undone() {
+        for (text, in_transaction, expected) in [
+            ("SELECT 1", false, Undone::Nothing),
+            ("SELECT 1", true, Undone::Transaction),
+            ("insert into t values (1)", false, Undone::Unknown),
+            ("-- one\ninsert into t values (1)", true, Undone::Transaction),
+            ("with x as (select 1) delete from t", false, Undone::Unknown),
+            ("commit", true, Undone::Unknown),
+            ("release a", true, Undone::Unknown),
+        ] {
+            assert_eq!(undone(text, in_transaction), expected, "{text}");
+        }
     }
 }

@@ -3,98 +3,60 @@
 //! Invariant: a statement is stepped only as far as it is asked for: one row more than was handed out, which stays in the statement
 //! until it is wanted. Start at [`serve`].
 
-use super::connect::Place;
 use super::decode::Page;
 use super::describe::{Column, columns};
-use super::signals::Signals;
-use super::{catalog, error, own, text};
-use crate::engine::catalog::CatalogAsk;
-use crate::engine::worker::Inbox;
-use crate::engine::{Bound, EngineError, Fetched, Finished, Param, Started, refusals};
+use super::place::Place;
+use super::{catalog, connect, error, own, text};
+use crate::engine::worker::desk::{Command, Desk, Outcome};
+use crate::engine::worker::messages::{Done, Rows, Transaction};
+use crate::engine::worker::signals::Signals;
+use crate::engine::{Bound, EngineError, Fetched, Finished, Param, refusals};
 use rusqlite::fallible_iterator::FallibleIterator as _;
 use rusqlite::fallible_streaming_iterator::FallibleStreamingIterator as _;
 use rusqlite::types::Null;
-use rusqlite::{Batch, Connection, Rows, Statement};
+use rusqlite::{Batch, Connection, Statement};
 use shared::problem::{ErrorCode, Problem};
-use shared::wire::catalog::Catalog;
 use std::sync::Arc;
-use tokio::sync::oneshot;
 
-/// What there is of a statement after its first page.
-pub struct Begun {
-    /// Its columns.
-    pub started: Started,
-    /// The first page, read with the first step: it settles the types. None for a statement without columns.
-    pub first: Option<Fetched>,
-    /// How it ended, where it has: a result of one page leaves nothing behind, and costs no further word to the thread.
-    pub ended: Option<Finished>,
-}
-
-/// Where an answer goes.
-type Reply<T> = oneshot::Sender<Result<T, EngineError>>;
-
-/// What the session asks of its thread.
-pub enum Command {
-    /// See [`crate::engine::Session::execute`].
-    Execute(String, Vec<Param>, Bound, Reply<Begun>),
-    /// See [`crate::engine::Session::fetch`].
-    Fetch(Bound, Reply<Fetched>),
-    /// See [`crate::engine::Session::finish`].
-    Finish(Reply<Finished>),
-    /// See [`crate::engine::Session::read_catalog`].
-    Catalog(CatalogAsk, Reply<Catalog>),
-    /// See [`crate::engine::Session::reset`].
-    Reset(Reply<()>),
-}
-
-/// Answers commands until the session is dropped.
-pub fn serve(place: &Place, mut connection: Connection, signals: &Arc<Signals>, inbox: &mut Inbox<Command>) {
+/// Answers commands until the session is closed.
+pub fn serve(place: &Place, mut connection: Connection, signals: &Arc<Signals>, desk: &Desk) {
     let mut state = State::default();
-    let mut next = inbox.wait();
+    let mut next = desk.wait();
     while let Some(command) = next.take() {
-        next = match command {
-            Command::Execute(sql, params, bound, reply) => {
+        let outcome = match command {
+            Command::Execute(sql, params, bound) => {
                 state.note(&sql);
-                match run(&connection, signals, (&sql, &params), bound, reply, inbox, &mut state) {
-                    Some(unread) => Some(unread),
-                    None => inbox.wait(),
-                }
+                let session = Session { connection: &connection, signals, desk };
+                next = session.run(&mut state, &sql, &params, bound).or_else(|| desk.wait());
+                continue;
             }
-            Command::Fetch(_, reply) => {
-                let _ = reply.send(Err(EngineError::idle(Problem::new(ErrorCode::Internal, "No statement is being read."))));
-                inbox.wait()
-            }
-            Command::Finish(reply) => {
-                let _ = reply.send(Ok(state.finished(&connection)));
-                inbox.wait()
-            }
-            Command::Catalog(ask, reply) => {
+            Command::Fetch(_) => Err(EngineError::idle(Problem::new(ErrorCode::Internal, "No statement is being read."))),
+            Command::Finish => Ok((Done::Finished(state.finished(&connection)), None)),
+            Command::Catalog(ask) => {
                 let read = catalog::read(&connection, &place.name(), &ask);
-                let _ = reply.send(read.map_err(|e| error::of_statement(e, "", signals.stopped())));
-                inbox.wait()
+                let read = read.map(|catalog| (Done::Catalog(catalog), None));
+                let read = read.map_err(|e| error::of_statement(e, "", signals.stopped()));
+                signals.end();
+                read
             }
-            Command::Reset(reply) => {
+            // Nothing that a next user might notice.
+            Command::Reset if !state.touched => Ok((Done::Reset, None)),
+            Command::Reset => {
                 // Opening anew is the one way back that forgets everything: settings, temporary tables, attached files.
-                let outcome = if state.touched {
-                    drop(connection);
-                    match place.open(signals) {
-                        Ok(fresh) => {
-                            connection = fresh;
-                            state = State::default();
-                            Ok(())
-                        }
-                        Err(e) => {
-                            let _ = reply.send(Err(e));
-                            return;
-                        }
+                drop(connection);
+                connection = match connect::open(place, signals) {
+                    Ok(fresh) => fresh,
+                    Err(e) => {
+                        desk.answer(Err(e), Transaction::None);
+                        return;
                     }
-                } else {
-                    Ok(())
                 };
-                let _ = reply.send(outcome);
-                inbox.wait()
+                state = State::default();
+                Ok((Done::Reset, None))
             }
         };
+        desk.answer(outcome, transaction(&connection));
+        next = desk.wait();
     }
 }
 
@@ -114,8 +76,9 @@ impl State {
         self.touched |= !matches!(text::first_word(sql).as_str(), "SELECT" | "VALUES" | "EXPLAIN" | "");
     }
 
-    fn without_rows(&mut self, connection: &Connection) -> Begun {
-        Begun { started: Started { schema: None }, first: None, ended: Some(self.finished(connection)) }
+    /// What is told of a statement that has ended already.
+    fn started(&mut self, connection: &Connection, rows: Option<&Fetched>) -> Done {
+        Done::Started { rows: rows.map(|rows| Rows { more: rows.more }), ended: Some(self.finished(connection)) }
     }
 
     fn finished(&mut self, connection: &Connection) -> Finished {
@@ -123,75 +86,73 @@ impl State {
     }
 }
 
-/// Runs one statement until it is finished. A command that is not about it ends it, and comes back to be answered.
-fn run(
-    connection: &Connection,
-    signals: &Signals,
-    (sql, params): (&str, &[Param]),
-    bound: Bound,
-    reply: Reply<Begun>,
-    inbox: &mut Inbox<Command>,
-    state: &mut State,
-) -> Option<Command> {
-    own::begin();
-    let fault = |e: rusqlite::Error| own::refusal().unwrap_or_else(|| error::of_statement(e, sql, signals.stopped()));
-    let mut statement = match prepare(connection, sql, params) {
-        Ok(Some(statement)) => statement,
-        Ok(None) => {
-            let _ = reply.send(Ok(state.without_rows(connection)));
-            return None;
-        }
-        Err(Refused::BySqlite(e)) => {
-            let _ = reply.send(Err(fault(e)));
-            return None;
-        }
-        Err(Refused::Here(e)) => {
-            let _ = reply.send(Err(e));
-            return None;
-        }
-    };
-    // `sqlite3_changes` keeps the count of the last statement that changes rows, so only such a one may ask for it.
-    let changes_rows =
-        !statement.readonly() && matches!(text::first_word(sql).as_str(), "INSERT" | "UPDATE" | "DELETE" | "REPLACE" | "WITH");
-    let read = match Reading::start(&mut statement, bound, &fault, signals) {
-        Ok(None) => {
-            state.rows_affected = changes_rows.then(|| connection.changes());
-            let _ = reply.send(own::check_attached(connection).map(|()| state.without_rows(connection)));
-            return None;
-        }
-        Ok(Some((_, first))) if !first.more => Read::Whole { first, reply },
-        Ok(Some((mut reading, first))) => {
-            let started = Started { schema: Some(first.batch.schema()) };
-            let _ = reply.send(Ok(Begun { started, first: Some(first), ended: None }));
-            Read::Paged(reading.serve(&fault, signals, inbox))
-        }
-        Err(e) => {
-            let _ = reply.send(Err(e));
-            return None;
-        }
-    };
-    drop(statement);
-    state.rows_affected = changes_rows.then(|| connection.changes());
-    match read {
-        Read::Whole { first, reply } => {
-            let started = Started { schema: Some(first.batch.schema()) };
-            let _ = reply.send(Ok(Begun { started, first: Some(first), ended: Some(state.finished(connection)) }));
-            None
-        }
-        Read::Paged(Some(Command::Finish(reply))) => {
-            let _ = reply.send(Ok(state.finished(connection)));
-            None
-        }
-        Read::Paged(other) => other,
-    }
+fn transaction(connection: &Connection) -> Transaction {
+    if connection.is_autocommit() { Transaction::None } else { Transaction::Open }
 }
 
-/// How far a result was read.
+/// What a statement is run with.
+struct Session<'c> {
+    connection: &'c Connection,
+    signals: &'c Signals,
+    desk: &'c Desk,
+}
+
+/// How far a statement was read, that is no more.
 enum Read {
-    /// It is one page, which is here; the asker has not been answered.
-    Whole { first: Fetched, reply: Reply<Begun> },
+    /// To its end, in one page if it has rows; the asker has not been answered.
+    Whole(Option<Fetched>),
     /// Page by page, until this command came.
     Paged(Option<Command>),
+    /// Up to a page that could not be sent.
+    GivenUp,
+}
+
+impl Session<'_> {
+    /// Runs one statement until it is finished. A command that is not about it ends it, and comes back to be answered.
+    fn run(&self, state: &mut State, sql: &str, params: &[Param], bound: Bound) -> Option<Command> {
+        own::begin();
+        let read = self.read(state, sql, params, bound);
+        // Only now it has ended, and with it a transaction perhaps.
+        let outcome: Outcome = match read {
+            Ok(Read::Whole(None)) => own::check_attached(self.connection).map(|()| (state.started(self.connection, None), None)),
+            Ok(Read::Whole(Some(rows))) => Ok((state.started(self.connection, Some(&rows)), Some(rows.batch))),
+            Ok(Read::Paged(Some(Command::Finish))) => Ok((Done::Finished(state.finished(self.connection)), None)),
+            Ok(Read::Paged(other)) => return other,
+            Ok(Read::GivenUp) => return None,
+            Err(e) => Err(e),
+        };
+        self.signals.end();
+        self.desk.answer(outcome, transaction(self.connection));
+        None
+    }
+
+    fn read(&self, state: &mut State, sql: &str, params: &[Param], bound: Bound) -> Result<Read, EngineError> {
+        let Self { connection, signals, desk } = *self;
+        let fault = |e: rusqlite::Error| own::refusal().unwrap_or_else(|| error::of_statement(e, sql, signals.stopped()));
+        let prepared = prepare(connection, sql, params).map_err(|refused| match refused {
+            Refused::BySqlite(e) => fault(e),
+            Refused::Here(e) => e,
+        });
+        let Some(mut statement) = prepared? else { return Ok(Read::Whole(None)) };
+        // `sqlite3_changes` keeps the count of the last statement that changes rows, so only such a one may ask for it.
+        let changes_rows =
+            !statement.readonly() && matches!(text::first_word(sql).as_str(), "INSERT" | "UPDATE" | "DELETE" | "REPLACE" | "WITH");
+        let read = match Reading::start(&mut statement, bound, &fault, signals)? {
+            None => Read::Whole(None),
+            Some((_, first)) if !first.more => Read::Whole(Some(first)),
+            Some((mut reading, first)) => {
+                let started = Done::Started { rows: Some(Rows { more: true }), ended: None };
+                if desk.answer(Ok((started, Some(first.batch))), transaction(connection)) {
+                    reading.serve(&fault, signals, connection, desk)?
+                } else {
+                    Read::GivenUp
+                }
+            }
+        };
+        drop(statement);
+        state.rows_affected = changes_rows.then(|| connection.changes());
+        Ok(read)
+    }
 }
 
 enum Refused {
@@ -261,7 +222,7 @@ fn last_semicolon(head: &str) -> Option<usize> {
 
 /// A statement whose rows are being read. The statement stands at the next row, the one held back.
 struct Reading<'s> {
-    rows: Rows<'s>,
+    rows: rusqlite::Rows<'s>,
     columns: Vec<Column>,
 }
 
@@ -294,18 +255,22 @@ impl<'s> Reading<'s> {
     }
 
     /// Answers fetches until another command comes.
-    fn serve(&mut self, fault: &dyn Fn(rusqlite::Error) -> EngineError, signals: &Signals, inbox: &mut Inbox<Command>) -> Option<Command> {
+    fn serve(
+        &mut self,
+        fault: &dyn Fn(rusqlite::Error) -> EngineError,
+        signals: &Signals,
+        connection: &Connection,
+        desk: &Desk,
+    ) -> Result<Read, EngineError> {
         loop {
-            match inbox.wait() {
-                Some(Command::Fetch(bound, reply)) => {
-                    let fetched = self.fetch(bound, fault, signals);
-                    let failed = fetched.is_err();
-                    let _ = reply.send(fetched);
-                    if failed {
-                        return None;
+            match desk.wait() {
+                Some(Command::Fetch(bound)) => {
+                    let Fetched { batch, more } = self.fetch(bound, fault, signals)?;
+                    if !desk.answer(Ok((Done::Fetched(Rows { more }), Some(batch))), transaction(connection)) {
+                        return Ok(Read::GivenUp);
                     }
                 }
-                other => return other,
+                other => return Ok(Read::Paged(other)),
             }
         }
     }
@@ -349,49 +314,98 @@ fn stop_if_asked(fault: &dyn Fn(rusqlite::Error) -> EngineError, signals: &Signa
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::worker::Worker;
     use rusqlite::functions::FunctionFlags;
     use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::mpsc;
+    use std::thread::JoinHandle;
 
     /// A session whose SQL has `tick()`: how often it was called is how many rows SQLite has made.
-    fn counted() -> (Worker<Command>, Arc<AtomicUsize>, tempfile::NamedTempFile) {
+    struct Counted {
+        commands: mpsc::Sender<Command>,
+        answers: mpsc::Receiver<(Outcome, Transaction)>,
+        made: Arc<AtomicUsize>,
+        thread: JoinHandle<()>,
+        _file: tempfile::NamedTempFile,
+    }
+
+    /// `sends` is whether rows can be sent.
+    fn counted(sends: bool) -> Counted {
         let file = tempfile::NamedTempFile::new().unwrap();
         let place = Place::find(file.path().to_str(), false).unwrap();
-        let count = Arc::new(AtomicUsize::new(0));
-        let counter = Arc::clone(&count);
-        let worker = Worker::spawn("counted", move |mut inbox| {
+        let made = Arc::new(AtomicUsize::new(0));
+        let counter = Arc::clone(&made);
+        let ((commands, inbox), (answer, answers)) = (mpsc::channel(), mpsc::channel());
+        let thread = std::thread::spawn(move || {
             let signals = Arc::new(Signals::default());
-            let connection = place.open(&signals).unwrap();
+            let connection = connect::open(&place, &signals).unwrap();
             let tick = move |_: &rusqlite::functions::Context<'_>| Ok(counter.fetch_add(1, Ordering::SeqCst) as i64);
             connection.create_scalar_function("tick", 0, FunctionFlags::SQLITE_UTF8, tick).unwrap();
-            serve(&place, connection, &signals, &mut inbox);
+            let give = move |outcome, transaction| {
+                answer.send((outcome, transaction)).unwrap();
+                sends
+            };
+            serve(&place, connection, &signals, &Desk::new(inbox, Box::new(give), Vec::new()));
         });
-        (worker.unwrap(), count, file)
+        Counted { commands, answers, made, thread, _file: file }
     }
 
-    #[tokio::test]
-    async fn sqlite_makes_one_row_more_than_was_asked_for_and_no_more() {
-        let (worker, count, _file) = counted();
-        let bound = Bound { rows: 100, bytes: usize::MAX };
-        let sql = "WITH RECURSIVE c(x) AS (VALUES(1) UNION ALL SELECT x+1 FROM c LIMIT 250) SELECT tick() FROM c";
-        let begun = worker.ask(|reply| Command::Execute(sql.to_owned(), Vec::new(), bound, reply)).await.unwrap().unwrap();
-        let first = begun.first.unwrap();
-        let mut made = vec![(first.batch.num_rows(), first.more, count.load(Ordering::SeqCst))];
-        for _ in 0..2 {
-            let fetched = worker.ask(|reply| Command::Fetch(bound, reply)).await.unwrap().unwrap();
-            made.push((fetched.batch.num_rows(), fetched.more, count.load(Ordering::SeqCst)));
+    impl Counted {
+        fn ask(&self, command: Command) -> (Outcome, Transaction) {
+            self.commands.send(command).unwrap();
+            self.answers.recv().unwrap()
         }
-        assert_eq!(made, [(100, true, 101), (100, true, 201), (50, false, 250)]);
-        worker.ask(Command::Finish).await.unwrap().unwrap();
-        worker.end().await;
+
+        fn run(&self, sql: &str, bound: Bound) -> (Outcome, Transaction) {
+            self.ask(Command::Execute(sql.to_owned(), Vec::new(), bound))
+        }
     }
 
-    #[tokio::test]
-    async fn what_is_asked_without_a_statement_is_answered() {
-        let (worker, _, _file) = counted();
-        let bound = Bound { rows: 1, bytes: 1 };
-        assert!(worker.ask(|reply| Command::Fetch(bound, reply)).await.unwrap().is_err());
-        assert_eq!(worker.ask(Command::Finish).await.unwrap().unwrap(), Finished::default());
-        worker.ask(Command::Reset).await.unwrap().unwrap();
+    const HUNDRED: Bound = Bound { rows: 100, bytes: usize::MAX };
+
+    #[test]
+    fn sqlite_makes_one_row_more_than_was_asked_for_and_no_more() {
+        let session = counted(true);
+        let rows = |(outcome, _): (Outcome, Transaction)| match outcome.unwrap() {
+            (Done::Started { rows: Some(Rows { more }), ended: None } | Done::Fetched(Rows { more }), Some(batch)) => {
+                (batch.num_rows(), more, session.made.load(Ordering::SeqCst))
+            }
+            other => panic!("{other:?}"),
+        };
+        let sql = "WITH RECURSIVE c(x) AS (VALUES(1) UNION ALL SELECT x+1 FROM c LIMIT 250) SELECT tick() FROM c";
+        let first = rows(session.run(sql, HUNDRED));
+        let [second, third] = [(); 2].map(|()| rows(session.ask(Command::Fetch(HUNDRED))));
+        assert_eq!([first, second, third], [(100, true, 101), (100, true, 201), (50, false, 250)]);
+        assert!(matches!(session.ask(Command::Finish).0, Ok((Done::Finished(Finished { in_transaction: false, .. }), None))));
+        drop(session.commands);
+        session.thread.join().unwrap();
+    }
+
+    #[test]
+    fn what_is_asked_without_a_statement_is_answered() {
+        let session = counted(true);
+        assert!(session.ask(Command::Fetch(HUNDRED)).0.is_err());
+        assert!(matches!(session.ask(Command::Finish).0, Ok((Done::Finished(_), None))));
+        assert!(matches!(session.ask(Command::Reset).0, Ok((Done::Reset, None))));
+    }
+
+    #[test]
+    fn a_statement_whose_rows_cannot_be_sent_has_ended() {
+        let session = counted(false);
+        session.run("CREATE TABLE t(a)", HUNDRED).0.unwrap();
+        session.run("INSERT INTO t VALUES (1), (2)", HUNDRED).0.unwrap();
+        session.run("SELECT a FROM t", Bound { rows: 1, bytes: 1 }).0.unwrap();
+        assert!(session.ask(Command::Fetch(HUNDRED)).0.is_err());
+        assert_eq!(session.run("DROP TABLE t", HUNDRED).1, Transaction::None);
+    }
+
+    #[test]
+    fn a_refusal_that_rolls_back_says_so() {
+        let session = counted(true);
+        session.run("CREATE TABLE t(a UNIQUE)", HUNDRED).0.unwrap();
+        session.run("INSERT INTO t VALUES (1)", HUNDRED).0.unwrap();
+        assert_eq!(session.run("BEGIN", HUNDRED).1, Transaction::Open);
+        assert_eq!(session.run("SELECT nothing", HUNDRED).1, Transaction::Open);
+        let (outcome, transaction) = session.run("INSERT OR ROLLBACK INTO t VALUES (1)", HUNDRED);
+        assert!(outcome.is_err() && transaction == Transaction::None);
     }
 }

@@ -24,10 +24,7 @@ pub struct Answers(Mutex<File>);
 impl Answers {
     /// Writes one.
     pub fn write<H: Serialize>(&self, session: u64, head: &H, body: &[u8]) -> io::Result<()> {
-        let before = frames::before(session, head, body.len())?;
-        let mut link = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        io::Write::write_all(&mut *link, &before)?;
-        io::Write::write_all(&mut *link, body)
+        frames::write(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner), session, head, body)
     }
 }
 

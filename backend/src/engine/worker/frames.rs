@@ -9,7 +9,7 @@
 use arrow_buffer::Buffer;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::io::{self, Read, Write};
+use std::io::{self, IoSlice, Read, Write};
 
 const LENGTH: usize = 4;
 const SESSION: usize = 8;
@@ -46,10 +46,20 @@ pub fn before<H: Serialize>(session: u64, head: &H, body_bytes: usize) -> io::Re
     Ok(out)
 }
 
-/// Writes a frame.
+/// Writes a frame, with one call of the system where it takes that much: whoever reads wakes up once.
 pub fn write<H: Serialize>(to: &mut impl Write, session: u64, head: &H, body: &[u8]) -> io::Result<()> {
-    to.write_all(&before(session, head, body.len())?)?;
-    to.write_all(body)
+    let before = before(session, head, body.len())?;
+    let mut slices = [IoSlice::new(&before), IoSlice::new(body)];
+    let mut rest = slices.as_mut_slice();
+    while rest.iter().any(|slice| !slice.is_empty()) {
+        match to.write_vectored(rest) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(written) => IoSlice::advance_slices(&mut rest, written),
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(())
 }
 
 /// Reads a frame of at most `bytes_max`, its length not counted; `None` where the other end is closed between two frames.

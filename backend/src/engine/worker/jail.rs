@@ -14,6 +14,8 @@ pub struct Needs {
     pub reads: Vec<PathBuf>,
     /// Folders in which it reads, writes, makes and removes files.
     pub writes: Vec<PathBuf>,
+    /// Whatever the user reaches, it reaches: no file is shut, and who may use one that it makes is said as for the one beside it.
+    pub any_file: bool,
     /// Bytes of memory it may write to.
     pub memory_bytes: u64,
     /// Bytes of a file it writes, where there is a limit.
@@ -41,7 +43,7 @@ pub fn limit(needs: &Needs) -> io::Result<()> {
 
 /// Closes the file system and the system calls for this thread and all it starts; the names of the layers that are missing here.
 pub fn shut(needs: &Needs) -> Vec<String> {
-    let layers = [("Landlock", files::shut(needs)), ("seccomp", calls::shut())];
+    let layers = [("Landlock", files::shut(needs)), ("seccomp", calls::shut(needs.any_file))];
     layers.into_iter().filter_map(|(name, outcome)| outcome.err().map(|why| format!("{name} ({why})"))).collect()
 }
 
@@ -77,7 +79,7 @@ mod files {
         "/dev/urandom",
     ];
 
-    /// Nothing but what is needed, no TCP port, no process outside.
+    /// Nothing but what is needed, no program, no TCP port, no process outside.
     pub fn shut(needs: &Needs) -> Result<(), String> {
         match restrict(needs) {
             Ok(RulesetStatus::NotEnforced) => Err("the kernel does not have it".to_owned()),
@@ -87,9 +89,15 @@ mod files {
     }
 
     fn restrict(needs: &Needs) -> Result<RulesetStatus, RulesetError> {
+        let ruleset = Ruleset::default();
+        if needs.any_file {
+            // Programs are no files to work on.
+            let ruleset = ruleset.handle_access(AccessFs::Execute)?.handle_access(AccessNet::from_all(KNOWN))?;
+            return Ok(ruleset.scope(Scope::from_all(KNOWN))?.create()?.restrict_self()?.ruleset);
+        }
         let reading: BitFlags<AccessFs> = AccessFs::ReadFile | AccessFs::ReadDir;
         let writing = AccessFs::from_all(KNOWN) & !(AccessFs::Execute | AccessFs::MakeSym | AccessFs::MakeSock | AccessFs::MakeFifo);
-        let ruleset = Ruleset::default()
+        let ruleset = ruleset
             .handle_access(AccessFs::from_all(KNOWN))?
             .handle_access(AccessNet::from_all(KNOWN))?
             .scope(Scope::from_all(KNOWN))?
@@ -107,7 +115,7 @@ mod calls;
 #[cfg(all(target_os = "linux", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
 mod calls {
     /// The list of calls is known for two processors only.
-    pub fn shut() -> Result<(), String> {
+    pub fn shut(_: bool) -> Result<(), String> {
         Err("not for this processor".to_owned())
     }
 }
@@ -123,7 +131,7 @@ mod files {
 #[cfg(not(target_os = "linux"))]
 mod calls {
     /// This system has nothing like it that is known here.
-    pub fn shut() -> Result<(), String> {
+    pub fn shut(_: bool) -> Result<(), String> {
         Err("not on this system".to_owned())
     }
 }

@@ -10,14 +10,15 @@ use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
 
 /// How long a process may take to end by itself once nobody needs it: it writes down what is in its memory.
 const END_WAIT: Duration = Duration::from_secs(5);
-/// Variables of the server that the process sees too: its time zone.
-const VARIABLES: [&str; 2] = ["TZ", "TZDIR"];
+/// Variables of the server that every process sees too: its time zone.
+const INHERITED: [&str; 2] = ["TZ", "TZDIR"];
 
 /// What is to be started.
 pub struct Start {
@@ -27,6 +28,10 @@ pub struct Start {
     pub command: &'static str,
     /// What its environment has besides the time zone.
     pub variables: &'static [(&'static str, &'static str)],
+    /// Variables of the server that it sees too.
+    pub inherited: &'static [&'static str],
+    /// The folder it is in.
+    pub folder: PathBuf,
     /// For threads and the log.
     pub name: &'static str,
     /// Bytes of an answer at most.
@@ -39,6 +44,7 @@ pub struct Start {
 pub struct Process {
     inner: Arc<Inner>,
     outbox: Outbox,
+    sessions: AtomicU64,
 }
 
 /// Where requests go: straight into the link while it takes them, which it all but always does; what it does not take waits for the
@@ -152,7 +158,7 @@ impl Process {
     #[cfg(unix)]
     pub fn start(start: Start) -> io::Result<Self> {
         let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
-        let (link, writing, mut reading) = (ours.try_clone()?, ours.try_clone()?, ours);
+        let (link, writing, reading) = (ours.try_clone()?, ours.try_clone()?, ours);
         let inner = Arc::new(Inner {
             name: start.name,
             waiting: Mutex::default(),
@@ -173,7 +179,7 @@ impl Process {
             let end = match spawned {
                 Ok(child) => {
                     inner.life().child = Some(child);
-                    read_answers(&inner, &mut reading, start.answer_bytes_max);
+                    read_answers(&inner, &mut io::BufReader::new(reading), start.answer_bytes_max);
                     wait(&inner)
                 }
                 Err(e) => End(format!("before it began: {e}")),
@@ -181,13 +187,18 @@ impl Process {
             (start.afterwards)();
             inner.end(end);
         })?;
-        Ok(Self { inner, outbox })
+        Ok(Self { inner, outbox, sessions: AtomicU64::new(0) })
     }
 
     /// Sockets of this kind are missing here.
     #[cfg(not(unix))]
     pub fn start(_: Start) -> io::Result<Self> {
         Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// A name for a session, new in this process.
+    pub fn next_session(&self) -> u64 {
+        self.sessions.fetch_add(1, Ordering::Relaxed)
     }
 
     /// Sends a frame of the session, and waits for the answer.
@@ -244,20 +255,32 @@ impl Process {
     }
 }
 
+static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+
+/// The binary that processes are started from: Sheaf's own. Only the first time counts.
+pub fn start_from(program: PathBuf) {
+    let _ = PROGRAM.set(program);
+}
+
+/// The binary of [`start_from`]. Nothing else is ever started.
+pub fn program() -> io::Result<PathBuf> {
+    PROGRAM.get().cloned().ok_or_else(|| io::Error::other("the server did not say from which binary"))
+}
+
 /// The server's own binary, also where a newer one lies in its place by now.
 pub fn own_binary() -> io::Result<PathBuf> {
     let running = Path::new("/proc/self/exe");
     if cfg!(target_os = "linux") && running.exists() { Ok(running.to_owned()) } else { std::env::current_exe() }
 }
 
-/// Nothing of the server's environment is handed on but its time zone; what the process prints is not kept.
+/// Nothing of the server's environment is handed on but its time zone and what is named; what the process prints is not kept.
 #[cfg(unix)]
 fn command(start: &Start, link: std::os::fd::OwnedFd) -> Command {
     use std::os::unix::process::CommandExt as _;
     let mut command = Command::new(&start.program);
-    command.arg0("sheaf").arg(start.command).env_clear().current_dir("/");
+    command.arg0("sheaf").arg(start.command).env_clear().current_dir(&start.folder);
     command.envs(start.variables.iter().copied());
-    command.envs(VARIABLES.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
+    command.envs(INHERITED.iter().chain(start.inherited).filter_map(|name| Some((name, std::env::var_os(name)?))));
     command.stdin(Stdio::from(link)).stdout(Stdio::null()).stderr(Stdio::null());
     command
 }
@@ -349,6 +372,11 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
     use std::sync::mpsc::channel;
 
+    fn start(program: PathBuf) -> Start {
+        let (folder, afterwards) = ("/".into(), Box::new(|| ()));
+        Start { program, command: "x", variables: &[], inherited: &[], folder, name: "test", answer_bytes_max: 1, afterwards }
+    }
+
     /// A process that does what this script says; its link is its standard input.
     async fn asked(script: &str) -> (Gone, tempfile::TempDir) {
         let folder = tempfile::tempdir().unwrap();
@@ -357,8 +385,7 @@ mod tests {
         std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o700)).unwrap();
         let (over, is_over) = channel();
         let afterwards = Box::new(move || over.send(()).unwrap());
-        let process =
-            Process::start(Start { program, command: "x", variables: &[], name: "test", answer_bytes_max: 100, afterwards }).unwrap();
+        let process = Process::start(Start { answer_bytes_max: 100, afterwards, ..start(program) }).unwrap();
         let mut ended = process.watch();
         let gone = process.ask(7, frames::before(7, &"question", 0).unwrap()).await.unwrap_err();
         ended.wait_for(Option::is_some).await.unwrap();
@@ -393,15 +420,7 @@ mod tests {
         ] {
             assert_eq!(asked(script).await.0.end.0, words, "{script}");
         }
-        let missing = Start {
-            program: "/no/such/program".into(),
-            command: "x",
-            variables: &[],
-            name: "test",
-            answer_bytes_max: 1,
-            afterwards: Box::new(|| ()),
-        };
-        let process = Process::start(missing).unwrap();
+        let process = Process::start(start("/no/such/program".into())).unwrap();
         let gone = process.ask(1, Vec::new()).await.unwrap_err();
         assert!(gone.end.0.starts_with("before it began: No such file"), "{gone:?}");
     }

@@ -125,23 +125,6 @@ async fn a_statement_that_does_not_stop_is_asked_again_and_again_then_its_sessio
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_goes_on_after_its_session_was_given_up_is_told_and_counted_until_it_ends() {
-    let house = house_with(|config| config.sessions_per_target = 2);
-    let start = house.start_later(with_token("change n=5 gate=execute stubborn goes-on", "t"));
-    house.world.at_gate.notified().await;
-    house.runs.cancel_by_token(&house.grant, "t").unwrap();
-    let problem = start.await.unwrap().unwrap_err();
-    assert_eq!((problem.code, problem.hint.as_deref()), (ErrorCode::ConnectionLost, Some("it goes on")));
-    house.settle().await;
-    assert_eq!((house.world.get(|w| &w.open), house.runs.census().sessions), (1, 1));
-    assert_eq!(house.start(ask("rows n=1")).await.unwrap_err().code, ErrorCode::TooMany);
-    house.world.gate.add_permits(1);
-    house.settle().await;
-    assert_eq!((house.world.get(|w| &w.open), house.runs.census().sessions), (0, 0));
-    house.sql("rows n=1").await;
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_cancel_that_the_database_forgets_is_sent_again_until_it_is_heard() {
     let house = house();
     house.world.forgets.store(3, SeqCst);

@@ -6,7 +6,6 @@
 //! | `change n=`, `begin`, `commit`, `temp`, `look`, `BEGIN`, `ROLLBACK` | no rows; `look` fails unless a `temp` came before in this session |
 //! | `gate=execute,fetch,finish` | that call waits for a permit of the world's gate, or an interrupt |
 //! | `stubborn` | interrupts are ignored |
-//! | `goes-on` | and where the session is given up, it goes on until the gate has a permit for it |
 //! | `fail=execute,fetch,finish at= fate=idle,lost,notsent` | that call fails (a fetch: the one of that number) |
 //! | `panic=execute,fetch,finish` | that call panics |
 //! | `notices=` | so many notices |
@@ -399,16 +398,6 @@ impl Session for FakeSession {
 
     fn server(&self) -> &str {
         "Fake 1.0"
-    }
-
-    fn goes_on(&self) -> Option<&'static str> {
-        self.script.as_ref().filter(|script| script.has("goes-on")).map(|_| "it goes on")
-    }
-
-    async fn abandon(self: Box<Self>) {
-        if self.goes_on().is_some() {
-            self.world.gate.acquire().await.unwrap().forget();
-        }
     }
 
     async fn close(self: Box<Self>) {

@@ -4,8 +4,8 @@
 
 use super::{ROWS, Reader, hand_over};
 use crate::engine::duckdb::arrow_file::{ArrowFile, Fault};
-use crate::engine::duckdb::database::run;
-use crate::engine::duckdb::signals::Signals;
+use crate::engine::duckdb::database::{interrupt_of, run};
+use crate::engine::worker::signals::Signals;
 use adbc_core::error::{Error, Result as AdbcResult, Status};
 use adbc_core::options::IngestMode;
 use adbc_core::{Connection as _, Database as _, Statement as _};
@@ -109,7 +109,7 @@ impl Pieces {
 fn select(connection: &mut ManagedConnection, table: &str, signals: Option<&Signals>) -> AdbcResult<Piece> {
     let mut statement = connection.new_statement()?;
     if let Some(signals) = signals {
-        signals.attach(statement.get_cancel_handle());
+        signals.attach(interrupt_of(&statement));
     }
     statement.set_sql_query(format!("SELECT * FROM {ROWS}.{table}"))?;
     let reader = statement.execute()?;

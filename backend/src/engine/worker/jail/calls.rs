@@ -136,14 +136,17 @@ const PR_SET_NAME: u64 = 15;
 const PR_SET_VMA: u64 = 0x5356_4d41;
 const CLONE_THREAD: u64 = 0x0001_0000;
 
-/// Closes the calls for this thread and all it starts.
-pub fn shut() -> Result<(), String> {
-    let program = filter().map_err(|e| e.to_string())?;
+/// Who may use an open file: SQLite makes its journals as open to others as the database is.
+const OWNERSHIP: &[c_long] = &[libc::SYS_fchmod, libc::SYS_fchown];
+
+/// Closes the calls for this thread and all it starts; `ownership` are those that say who may use a file.
+pub fn shut(ownership: bool) -> Result<(), String> {
+    let program = filter(if ownership { OWNERSHIP } else { &[] }).map_err(|e| e.to_string())?;
     apply_filter(&program).map_err(|e: Error| e.to_string())
 }
 
-fn filter() -> Result<BpfProgram, BackendError> {
-    let mut rules: BTreeMap<i64, Vec<SeccompRule>> = ALLOWED.iter().chain(OLDER).map(|call| (*call, Vec::new())).collect();
+fn filter(further: &[c_long]) -> Result<BpfProgram, BackendError> {
+    let mut rules: BTreeMap<i64, Vec<SeccompRule>> = ALLOWED.iter().chain(OLDER).chain(further).map(|call| (*call, Vec::new())).collect();
     let own = u64::from(std::process::id());
     let some = [
         // Threads, and no processes. What `clone3` would do can't be seen from here; without it `clone` is used.

@@ -43,3 +43,28 @@ fn a_shut_thread_reaches_what_it_needs_and_nothing_else() {
     .unwrap();
     assert_eq!(Command::new("/bin/true").status().map(|status| status.success()).ok(), Some(true), "other threads are as they were");
 }
+
+#[test]
+fn a_thread_that_may_use_any_file_reaches_files_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        let missing = shut(&Needs { any_file: true, ..Needs::default() });
+        fs::write(&file, "mine").unwrap();
+        fs::File::open(&file).unwrap().set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+        fs::remove_file(file).unwrap();
+        let has = |layer: &str| !missing.iter().any(|name| name.starts_with(layer));
+        if has("seccomp") {
+            assert!(std::os::unix::net::UnixStream::pair().is_err());
+            assert!(rustix::process::test_kill_process(rustix::process::getppid().unwrap()).is_err());
+        }
+        if has("Landlock") || has("seccomp") {
+            assert!(TcpStream::connect(address).is_err());
+            assert!(Command::new("/bin/true").status().is_err());
+        }
+    })
+    .join()
+    .unwrap();
+}

@@ -1,17 +1,15 @@
-//! What the server and DuckDB's process say to each other.
+//! What the server and a library's process say to each other.
 //!
 //! Invariant: what comes from the process is believed in nothing: a batch is checked as it is decoded, a panic of a decoder is an
 //! error like any other.
 
-use super::Form;
+use super::frames;
 use crate::engine::catalog::CatalogAsk;
-use crate::engine::worker::frames;
-use crate::engine::{EngineError, Fate, Param};
+use crate::engine::{Bound, EngineError, Finished, Param};
 use arrow_array::RecordBatch;
 use serde::{Deserialize, Serialize};
 use shared::limits::{PARAMETER_BYTES_MAX, SQL_BYTES_MAX};
 use shared::page;
-use shared::problem::Problem;
 use shared::wire::catalog::Catalog;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -24,8 +22,8 @@ pub const ANSWER_BYTES_MAX: usize = 256 << 20;
 /// What is asked of a session.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Request {
-    /// Begin. The first one of a process opens the file.
-    Connect(Opening),
+    /// Begin; what is to be opened, and how, in the engine's own form. The first one of a process opens it.
+    Connect(serde_json::Value),
     /// See [`crate::engine::Session::execute_with`]; brings the first rows too.
     Execute {
         /// Counts the session's statements, so that a stop is for one of them.
@@ -33,7 +31,7 @@ pub enum Request {
         /// The text, untouched.
         sql: String,
         /// A value for each parameter.
-        params: Vec<Value>,
+        params: Vec<Param>,
         /// How much comes.
         bound: Bound,
     },
@@ -59,73 +57,25 @@ pub enum Request {
     Close,
 }
 
-/// [`crate::engine::Bound`], to be written down.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub struct Bound {
-    /// Rows.
-    pub rows: u64,
-    /// Bytes.
-    pub bytes: u64,
-}
-
-impl From<crate::engine::Bound> for Bound {
-    fn from(bound: crate::engine::Bound) -> Self {
-        Self { rows: bound.rows as u64, bytes: bound.bytes as u64 }
-    }
-}
-
-impl From<Bound> for crate::engine::Bound {
-    fn from(bound: Bound) -> Self {
-        let whole = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-        Self { rows: whole(bound.rows), bytes: whole(bound.bytes) }
-    }
-}
-
-/// What is opened, and how.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Opening {
-    /// The file.
-    pub path: String,
-    /// What it is.
-    pub form: Form,
-    /// Only reading.
-    pub read_only: bool,
-    /// DuckDB's library.
-    pub library: String,
-    /// A folder of its own to spill into.
-    pub spill: String,
-}
-
-/// [`Param`], to be written down: a real by its bits, since JSON's digits may be read back as a neighbour.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs)]
-pub enum Value {
-    Null,
-    Bool(bool),
-    Integer(i64),
-    Real(u64),
-    Text(String),
-}
-
-impl From<&Param> for Value {
-    fn from(param: &Param) -> Self {
-        match param {
-            Param::Null => Self::Null,
-            Param::Bool(value) => Self::Bool(*value),
-            Param::Integer(value) => Self::Integer(*value),
-            Param::Real(value) => Self::Real(value.to_bits()),
-            Param::Text(value) => Self::Text(value.clone()),
-        }
-    }
+/// What a session has of a transaction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Transaction {
+    /// Nothing.
+    #[default]
+    None,
+    /// One that goes on.
+    Open,
+    /// One that takes nothing but its end.
+    Failed,
 }
 
 /// An answer's head; rows, if it has any, are its body.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Answer {
     /// What was done.
-    pub done: Result<Done, Fault>,
-    /// The open transaction has failed.
-    pub transaction_failed: bool,
+    pub done: Result<Done, EngineError>,
+    /// What is left of a transaction.
+    pub transaction: Transaction,
 }
 
 /// What was done.
@@ -143,12 +93,12 @@ pub enum Done {
         /// What there is to fetch; the body is the first of it.
         rows: Option<Rows>,
         /// How it ended, where it has: a result of one page, or none, costs no further question.
-        ended: Option<Ended>,
+        ended: Option<Finished>,
     },
     /// The body is rows.
     Fetched(Rows),
     /// The statement has ended.
-    Finished(Ended),
+    Finished(Finished),
     /// Names, types, keys.
     Catalog(Catalog),
     /// As new.
@@ -157,40 +107,11 @@ pub enum Done {
     Closed,
 }
 
-/// How a statement ended.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub struct Ended {
-    /// Rows changed.
-    pub rows_affected: Option<u64>,
-    /// A transaction is open.
-    pub in_transaction: bool,
-}
-
 /// Rows in the body.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Rows {
     /// More wait.
     pub more: bool,
-}
-
-/// [`EngineError`], to be written down.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Fault {
-    problem: Problem,
-    fate: Fate,
-    cancelled: bool,
-}
-
-impl From<EngineError> for Fault {
-    fn from(error: EngineError) -> Self {
-        Self { problem: error.problem, fate: error.fate, cancelled: error.cancelled }
-    }
-}
-
-impl From<Fault> for EngineError {
-    fn from(fault: Fault) -> Self {
-        Self { problem: fault.problem, fate: fault.fate, cancelled: fault.cancelled }
-    }
 }
 
 /// A request as a frame.
@@ -224,7 +145,7 @@ mod tests {
         let columns: Vec<arrow_array::ArrayRef> =
             vec![Arc::new(Int64Array::from(vec![Some(1), None])), Arc::new(StringArray::from(vec![Some("é"), None]))];
         let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).unwrap();
-        let head = Answer { done: Ok(Done::Fetched(Rows { more: true })), transaction_failed: false };
+        let head = Answer { done: Ok(Done::Fetched(Rows { more: true })), transaction: Transaction::None };
         let mut out = Vec::new();
         frames::write(&mut out, 3, &head, &page::encode(&batch).unwrap()).unwrap();
         out.split_off(4)
@@ -255,9 +176,10 @@ mod tests {
 
     #[test]
     fn a_real_value_comes_back_bit_for_bit() {
-        for value in [0.1 + 0.2, 5e-324, -0.0, f64::MAX, f64::INFINITY] {
-            let text = serde_json::to_string(&Value::from(&Param::Real(value))).unwrap();
-            assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), Value::Real(value.to_bits()));
+        for value in [0.1 + 0.2, 5e-324, -0.0, f64::MAX, f64::INFINITY, f64::NAN] {
+            let text = serde_json::to_string(&Param::Real(value)).unwrap();
+            let back = serde_json::from_str(&text).unwrap();
+            assert!(matches!(back, Param::Real(back) if back.to_bits() == value.to_bits()), "{value}: {text}");
         }
     }
 }

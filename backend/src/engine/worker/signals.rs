@@ -1,47 +1,55 @@
-//! Stopping a statement from outside its thread, in DuckDB's process.
+//! Stopping a statement from outside its thread, in a library's process.
 //!
-//! Invariant: a stop only ever meets the statement that it names. DuckDB's interrupt alone can't promise that: it is forgotten when a
-//! statement begins, and one that comes late stays for the next fetch. So what is said here, under one lock, is the truth, and the
-//! interrupt only hurries it.
+//! Invariant: a stop only ever meets the statement that it names. The interrupt of a library can't promise that: it may be forgotten
+//! when it comes before the statement has begun to run, and one that comes late meets the next. So what is said here, under one lock, is
+//! the truth, and the interrupt only hurries it.
 
-use adbc_core::CancelHandle;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Between two interrupts of a statement that did not hear the first.
 const AGAIN: Duration = Duration::from_millis(5);
 
+/// Interrupts whatever the connection is inside of.
+pub type Interrupt = Box<dyn Fn() + Send>;
+
 /// Shared by the thread that hears requests and the session's thread.
 #[derive(Default)]
-pub struct Signals(Mutex<Inner>);
+pub struct Signals {
+    /// The statement is to end. Changed under the lock only, and asked without it.
+    stop: AtomicBool,
+    /// The session is to end.
+    gone: AtomicBool,
+    inner: Mutex<Inner>,
+}
 
 #[derive(Default)]
 struct Inner {
     /// Which statement; the server counts them.
     statement: u64,
     running: bool,
-    stop: bool,
-    /// The session is to end.
-    gone: bool,
-    /// It has ended.
+    /// The session has ended.
     over: bool,
-    interrupt: Option<Box<dyn CancelHandle + Send>>,
+    interrupt: Option<Interrupt>,
 }
 
 impl Inner {
     fn interrupt(&self) {
-        // Where it is refused, the server's patience ends this process.
-        let _ = self.interrupt.as_ref().map(|handle| handle.try_cancel());
+        // Where it does nothing, the server's patience ends this process.
+        if let Some(interrupt) = &self.interrupt {
+            interrupt();
+        }
     }
 }
 
 impl Signals {
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The connection that interrupts go to, from now on.
-    pub fn attach(&self, interrupt: Box<dyn CancelHandle + Send>) {
+    pub fn attach(&self, interrupt: Interrupt) {
         self.lock().interrupt = Some(interrupt);
     }
 
@@ -50,25 +58,24 @@ impl Signals {
         let mut inner = self.lock();
         inner.statement = statement;
         inner.running = true;
-        inner.stop = false;
+        self.stop.store(false, Ordering::Relaxed);
     }
 
     /// The statement has ended: what is asked from now on concerns nothing.
     pub fn end(&self) {
         let mut inner = self.lock();
         inner.running = false;
-        inner.stop = false;
+        self.stop.store(false, Ordering::Relaxed);
     }
 
-    /// Stops that statement if it runs. DuckDB forgets an interrupt that comes before its statement has begun to run: a thread asks
+    /// Stops that statement if it runs. An interrupt may be forgotten that comes before its statement has begun to run: a thread asks
     /// until the statement has ended.
     pub fn stop(self: &Arc<Self>, statement: u64) {
         {
-            let mut inner = self.lock();
-            if !inner.running || inner.statement != statement || inner.stop {
+            let inner = self.lock();
+            if !inner.running || inner.statement != statement || self.stop.swap(true, Ordering::Relaxed) {
                 return;
             }
-            inner.stop = true;
             inner.interrupt();
         }
         self.hurry(move |inner| inner.running && inner.statement == statement);
@@ -77,8 +84,8 @@ impl Signals {
     /// The session is to end: whatever its thread is inside of ends now.
     pub fn leave(self: &Arc<Self>) {
         {
-            let mut inner = self.lock();
-            inner.gone = true;
+            let inner = self.lock();
+            self.gone.store(true, Ordering::Relaxed);
             inner.interrupt();
         }
         self.hurry(|inner| !inner.over);
@@ -109,30 +116,23 @@ impl Signals {
 
     /// The thread is to give up what it is doing.
     pub fn stopped(&self) -> bool {
-        let inner = self.lock();
-        inner.stop || inner.gone
+        self.stop.load(Ordering::Relaxed) || self.gone.load(Ordering::Relaxed)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
-    struct Counter(Arc<AtomicUsize>);
-
-    impl CancelHandle for Counter {
-        fn try_cancel(&self) -> adbc_core::error::Result<()> {
-            self.0.fetch_add(1, Ordering::SeqCst);
-            Ok(())
-        }
-    }
+    use std::sync::atomic::AtomicUsize;
 
     #[test]
     fn a_stop_meets_its_own_statement_only() {
         let count = Arc::new(AtomicUsize::new(0));
         let signals = Arc::new(Signals::default());
-        signals.attach(Box::new(Counter(Arc::clone(&count))));
+        let counter = Arc::clone(&count);
+        signals.attach(Box::new(move || {
+            counter.fetch_add(1, Ordering::SeqCst);
+        }));
         signals.stop(1);
         assert!(!signals.stopped());
         signals.begin(1);
