@@ -1,7 +1,8 @@
 //! The explorer: connections, schemas, tables and views, columns; fetched as they are unfolded.
 //!
-//! Invariant: knows neither editor, grid nor panels; what opens goes through [`crate::flows`]. [`rows`] is the pure part.
+//! Invariant: knows neither editor, grid nor panels; what opens goes through [`crate::flows`]. [`rows`] and [`order`] are the pure part.
 
+pub mod order;
 pub mod rows;
 mod tree;
 

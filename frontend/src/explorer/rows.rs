@@ -1,5 +1,6 @@
 //! The tree as a list of the rows that are unfolded. Pure.
 
+use super::order::natural;
 use crate::state::connections::Load;
 use crate::state::words;
 use crate::ui::icon::Glyph;
@@ -46,6 +47,8 @@ pub struct Row {
     pub glyph: Glyph,
     /// What the icon says, for those who don't see it.
     pub says: &'static str,
+    /// It stands back: a thing of the system, one that may not be used, or was not searched.
+    pub dim: bool,
     /// The connection's colour.
     pub color: Option<u8>,
     /// It has children; unfolded when true.
@@ -66,6 +69,7 @@ impl Row {
             detail: String::new(),
             glyph,
             says: "",
+            dim: false,
             color: None,
             unfolded: None,
             lines: (0, 1),
@@ -94,7 +98,8 @@ pub mod keys {
     }
 }
 
-/// The rows to show, in a tree so wide. With a filter, only relations whose name holds it (and what they stand in), unfolded.
+/// The rows to show, in a tree so wide. With a filter, only relations whose name holds it (and what they stand in), unfolded; and,
+/// since nobody knows what is in them, connections whose catalog is not here.
 pub fn rows(
     connections: &[Connection],
     catalog: impl Fn(&ConnectionId) -> Load<Arc<Catalog>>,
@@ -103,17 +108,29 @@ pub fn rows(
     width_px: f64,
 ) -> Vec<Row> {
     let filter = filter.trim().to_lowercase();
+    let shown: Vec<_> =
+        connections.iter().map(|connection| (connection, catalog(&connection.id))).filter(|(_, load)| may_hold(load, &filter)).collect();
+    let is_nowhere = !filter.is_empty() && shown.iter().all(|(_, load)| matches!(load, Load::Absent | Load::Failed(_)));
+    let (first, count) = (usize::from(is_nowhere), usize::from(is_nowhere) + shown.len());
     let mut out = Vec::new();
-    for (at, connection) in connections.iter().enumerate() {
+    if is_nowhere {
+        let row = Row::new("!".to_owned(), Node::Nothing, 1, "No table or view of that name", Glyph::Search);
+        out.push(Row { place: (1, count), ..row });
+    }
+    for (at, (connection, load)) in shown.into_iter().enumerate() {
         let key = keys::connection(&connection.id);
-        let load = catalog(&connection.id);
-        let open = unfolded.contains(&key) || (!filter.is_empty() && load.here().is_some());
+        let searched = load.here().is_some();
+        let open = if filter.is_empty() { unfolded.contains(&key) } else { searched };
         let mut row = Row::new(key.clone(), Node::Connection(connection.id.clone()), 1, &connection.fields.name, Glyph::Database);
         row.detail = words::engine(connection.fields.engine).to_owned();
         row.color = connection.fields.color;
         row.says = if connection.fields.read_only { "read-only" } else { "" };
         row.unfolded = Some(open);
-        row.place = (at + 1, connections.len());
+        row.place = (first + at + 1, count);
+        if !filter.is_empty() && !searched {
+            row.detail = if matches!(load, Load::Coming) { "reading…" } else { "not searched" }.to_owned();
+            row.dim = true;
+        }
         out.push(row);
         if open {
             let view = View { unfolded, filter: &filter };
@@ -169,8 +186,10 @@ fn below_connection(out: &mut Vec<Row>, id: &ConnectionId, load: &Load<Arc<Catal
         Load::Absent | Load::Coming => out.push(Row::new(format!("{key}?"), Node::Coming, 2, "Reading the catalog…", Glyph::Refresh)),
         Load::Failed(_) => {}
         Load::Here(catalog) | Load::Stale(catalog, _) => {
-            let shown: Vec<&Schema> =
+            let mut shown: Vec<&Schema> =
                 catalog.schemas.iter().filter(|schema| view.filter.is_empty() || holds(schema, view.filter)).collect();
+            // A person's own before the system's.
+            shown.sort_by(|one, other| one.system.cmp(&other.system).then_with(|| natural(&one.name, &other.name)));
             let count = shown.len();
             for (at, schema) in shown.into_iter().enumerate() {
                 below_schema(out, id, schema, (at + 1, count), view);
@@ -182,14 +201,13 @@ fn below_connection(out: &mut Vec<Row>, id: &ConnectionId, load: &Load<Arc<Catal
 fn below_schema(out: &mut Vec<Row>, id: &ConnectionId, schema: &Schema, place: (usize, usize), view: &View<'_>) {
     let key = keys::schema(id, &schema.name);
     let open = view.unfolded.contains(&key) || !view.filter.is_empty();
-    let mut row = Row::new(key.clone(), Node::Schema(id.clone(), schema.name.clone()), 2, &schema.name, Glyph::Schema);
+    let (glyph, says) = if schema.denied { (Glyph::Lock, "no permission") } else { (Glyph::Schema, "") };
+    let mut row = Row::new(key.clone(), Node::Schema(id.clone(), schema.name.clone()), 2, &schema.name, glyph);
     row.unfolded = Some(open);
     row.place = place;
-    row.detail = match (schema.denied, schema.system) {
-        (true, _) => "no permission".to_owned(),
-        (false, true) => "system".to_owned(),
-        (false, false) => String::new(),
-    };
+    row.says = says;
+    row.dim = schema.denied || schema.system;
+    row.detail = if schema.system { "system".to_owned() } else { String::new() };
     out.push(row);
     if !open {
         return;
@@ -199,13 +217,14 @@ fn below_schema(out: &mut Vec<Row>, id: &ConnectionId, schema: &Schema, place: (
     let (first, count) = (usize::from(schema.denied), usize::from(schema.denied) + shown.len());
     if schema.denied {
         // What else is told of it stands below: names that no statement of this user can read.
-        let row = Row::new(format!("{key}0"), Node::Nothing, 3, "No permission to use it", Glyph::Lock);
+        let row = Row::new(format!("{key}0"), Node::Nothing, 3, "No permission to use this schema", Glyph::Note);
         out.push(Row { place: (1, count), ..row });
     } else if shown.is_empty() {
         out.push(Row::new(format!("{key}0"), Node::Nothing, 3, "No tables", Glyph::Table));
     }
-    // Tables before views; within each as the database sorts them.
-    shown.sort_by_key(|one| matches!(one.kind, RelationKind::View | RelationKind::MaterializedView));
+    // Tables before views.
+    let is_view = |one: &Relation| matches!(one.kind, RelationKind::View | RelationKind::MaterializedView);
+    shown.sort_by(|one, other| is_view(one).cmp(&is_view(other)).then_with(|| natural(&one.name, &other.name)));
     for (at, relation) in shown.into_iter().enumerate() {
         below_relation(out, id, schema, relation, (first + at + 1, count), view);
     }
@@ -224,6 +243,7 @@ fn below_relation(out: &mut Vec<Row>, id: &ConnectionId, schema: &Schema, relati
     row.unfolded = Some(open);
     row.says = says;
     row.place = place;
+    row.dim = schema.denied;
     row.detail = relation.estimated_rows.filter(|rows| *rows > 0).map(short).unwrap_or_default();
     out.push(row);
     if !open {
@@ -250,6 +270,11 @@ fn below_relation(out: &mut Vec<Row>, id: &ConnectionId, schema: &Schema, relati
 
 fn nullable(type_name: &str) -> String {
     if type_name.is_empty() { String::new() } else { format!("{type_name}?") }
+}
+
+/// There may be something of that name in it, as far as is known.
+fn may_hold(load: &Load<Arc<Catalog>>, filter: &str) -> bool {
+    filter.is_empty() || load.here().is_none_or(|catalog| catalog.schemas.iter().any(|schema| holds(schema, filter)))
 }
 
 fn holds(schema: &Schema, filter: &str) -> bool {
@@ -346,6 +371,36 @@ mod tests {
     }
 
     #[test]
+    fn a_filter_leaves_only_where_something_is_or_may_be() {
+        let load = |id: &ConnectionId| match id.0.as_str() {
+            "here" => shop(),
+            "coming" => Load::Coming,
+            _ => Load::Failed(Problem::new(ErrorCode::ConnectFailed, "No server answers")),
+        };
+        let all = [connection("here"), connection("coming"), connection("lost")];
+        let shown = |filter: &str| rows(&all, load, &set(&["here", "coming", "lost"]), filter, 264.0);
+        assert_eq!(labels(&shown("big")), ["Shop", "  main", "    big_orders", "Shop", "Shop"]);
+        let beside: Vec<_> = shown("big").iter().filter(|row| row.dim).map(|row| (row.detail.clone(), row.place)).collect();
+        assert_eq!(beside, [("reading…".to_owned(), (2, 3)), ("not searched".to_owned(), (3, 3))]);
+        assert_eq!(shown("nothing like it").len(), 2);
+        assert_eq!(labels(&rows(&all[..1], load, &set(&["here"]), "nothing like it", 264.0)), ["No table or view of that name"]);
+    }
+
+    #[test]
+    fn own_schemas_come_before_the_systems_and_names_are_in_natural_order() {
+        let schema = |name: &str, system| {
+            let named = |name: &str| Relation { name: name.to_owned(), ..Relation::default() };
+            Schema { name: name.to_owned(), system, relations: ["t1", "t10", "T3", "t2"].map(named).to_vec(), ..Schema::default() }
+        };
+        let schemas = vec![schema("information_schema", true), schema("s10", false), schema("pg_catalog", true), schema("s2", false)];
+        let load = Load::Here(Arc::new(Catalog { schemas, ..Catalog::default() }));
+        let shown = rows(&[connection("c")], |_| load.clone(), &set(&["c", "c/s2"]), "", 264.0);
+        let wanted = ["Shop", "  s2", "    t1", "    t2", "    T3", "    t10", "  s10", "  information_schema", "  pg_catalog"];
+        assert_eq!(labels(&shown), wanted);
+        assert_eq!([1, 6, 7, 8].map(|at| shown[at].dim), [false, false, true, true]);
+    }
+
+    #[test]
     fn a_failed_catalog_fails_under_its_own_connection_only() {
         let failed = Load::Failed(Problem::new(ErrorCode::PasswordNeeded, "A password is needed"));
         let shown =
@@ -388,20 +443,24 @@ mod tests {
         let wanted = [
             "Shop",
             "  closed",
-            "    No permission to use it",
+            "    No permission to use this schema",
             "    told",
             "  empty",
             "    No tables",
             "  shut",
-            "    No permission to use it",
+            "    No permission to use this schema",
         ];
         assert_eq!(labels(&shown), wanted);
-        assert_eq!([1, 4, 6].map(|at| shown[at].detail.as_str()), ["no permission", "", "no permission"]);
+        assert_eq!(
+            [1, 4, 6].map(|at| (shown[at].says, shown[at].glyph)),
+            [("no permission", Glyph::Lock), ("", Glyph::Schema), ("no permission", Glyph::Lock)]
+        );
+        assert_eq!([1, 3, 4].map(|at| shown[at].dim), [true, true, false]);
         assert_eq!([2, 3, 7].map(|at| shown[at].place), [(1, 2), (2, 2), (1, 1)]);
         assert_eq!([2, 5].map(|at| &shown[at].node), [&Node::Nothing; 2]);
         assert_eq!(
             labels(&rows(&[connection("c")], |_| load.clone(), &set(&[]), "told", 264.0))[1..],
-            ["  closed", "    No permission to use it", "    told"]
+            ["  closed", "    No permission to use this schema", "    told"]
         );
     }
 

@@ -141,7 +141,7 @@ fn TreeRow(walk: Walk, at: usize, row: Row, active_at: Memo<usize>) -> impl Into
     view! {
         <div
             id=move || is_active().then_some(ACTIVE_ROW)
-            class=format!("{class}{color}")
+            class=format!("{class}{color}{}", if row.dim { " dim" } else { "" })
             role="treeitem"
             tabindex=move || if is_active() { "0" } else { "-1" }
             {..custom_attribute("aria-level", row.level.to_string())}
