@@ -7,6 +7,7 @@ pub mod closed;
 pub mod connections;
 pub mod consoles;
 pub mod dialogs;
+pub mod hints;
 pub mod layout;
 pub mod link;
 pub mod messages;

@@ -14,6 +14,6 @@ pub mod splitter;
 
 pub use dialects::{Dialect, dialect};
 pub use lexer::{Token, TokenKind, lex};
-pub use parameters::parameters;
+pub use parameters::{parameter_places, parameters};
 pub use script::Script;
 pub use splitter::{split, statement_at};

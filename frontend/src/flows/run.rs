@@ -44,7 +44,7 @@ pub fn start(w: Workbench, console: Console, text: Arc<str>, statements: Vec<Ran
     let engine = w.connections.engine(Some(&connection));
     match Asked::of(&console.name(), &text, &statements, engine) {
         Some(asked) => w.dialogs.show(Dialog::Parameters(asked)),
-        None => run_each(w, console, connection, text, statements.into_iter().map(|range| (range, Vec::new())).collect()),
+        None => run_each(w, console, connection, text, statements.into_iter().map(|range| (range, Vec::new())).collect(), None),
     }
 }
 
@@ -53,11 +53,20 @@ pub fn start_with(w: Workbench, asked: &Asked, values: Vec<Vec<Value>>) {
     let console = w.consoles.list.with_untracked(|all| all.iter().find(|one| one.name().to_string() == asked.console).copied());
     let Some((console, connection)) = console.and_then(|console| Some((console, console.connection.get_untracked()?))) else { return };
     if !console.slot.is_working() {
-        run_each(w, console, connection, asked.text.clone(), asked.statements.iter().cloned().zip(values).collect());
+        let statements = asked.statements.iter().cloned().zip(values).collect();
+        run_each(w, console, connection, asked.text.clone(), statements, Some(asked.clone()));
     }
 }
 
-fn run_each(w: Workbench, console: Console, connection: ConnectionId, text: Arc<str>, statements: Vec<(Range<usize>, Vec<Value>)>) {
+/// Statements of a text, by their places in bytes, and the values of each; `asked` is what these were asked by.
+fn run_each(
+    w: Workbench,
+    console: Console,
+    connection: ConnectionId,
+    text: Arc<str>,
+    statements: Vec<(Range<usize>, Vec<Value>)>,
+    asked: Option<Asked>,
+) {
     console.slot.mark.set(None);
     let (run, started_ms, mut score) = (console.slot.begin_run(), now_ms(), Score::new(statements.len()));
     spawn_local(async move {
@@ -69,6 +78,7 @@ fn run_each(w: Workbench, console: Console, connection: ConnectionId, text: Arc<
                 Ok(()) => score.done += 1,
                 Err(Ended { problem, cancelled }) => {
                     score.failed += usize::from(!cancelled);
+                    ask_again(w, asked.as_ref(), at, &problem);
                     score.stop = Stop::after(&problem, cancelled, w.past_errors.get_untracked());
                     reason = (!cancelled).then_some(problem.message);
                 }
@@ -84,6 +94,15 @@ fn run_each(w: Workbench, console: Console, connection: ConnectionId, text: Arc<
         rest(console);
         follow_definitions(w, console, &connection);
     });
+}
+
+/// Asks anew for the values of statements of which one was refused for its value: the form marks it.
+fn ask_again(w: Workbench, asked: Option<&Asked>, statement: usize, problem: &Problem) {
+    let Some(asked) = asked else { return };
+    let entered = |name: &str| w.entered.with_value(|all| all.get(name).cloned()).unwrap_or_default();
+    if let Some(refused) = asked.refused(statement, problem, entered) {
+        w.dialogs.show(Dialog::Parameters(Asked { refused: Some(refused), ..asked.clone() }));
+    }
 }
 
 /// A statement on its way.

@@ -7,21 +7,37 @@
 use super::lexer::{TokenKind, lex};
 use crate::limits::PARAMETERS_MAX;
 use crate::wire::connection::EngineKind;
+use std::ops::Range;
 
 /// One name for each value, in the order of values: `?` takes the next number, `?3` and `$3` the third, `:name` the next number at
 /// its first use. PostgreSQL has numbers only, MySQL question marks only. A number that no parameter uses stands as `$2` or `?2`, since a value is wanted for it
 /// all the same.
 pub fn parameters(text: &str, kind: EngineKind) -> Vec<String> {
+    found(text, kind).0
+}
+
+/// Where values go in a text: each place in bytes, and which of [`parameters`] goes there.
+pub fn parameter_places(text: &str, kind: EngineKind) -> Vec<(Range<usize>, usize)> {
+    found(text, kind).1
+}
+
+fn found(text: &str, kind: EngineKind) -> (Vec<String>, Vec<(Range<usize>, usize)>) {
     if defines_something(text, kind) {
-        return Vec::new();
+        return (Vec::new(), Vec::new());
     }
     let mut names: Vec<Option<String>> = Vec::new();
+    let mut places = Vec::new();
     let mut mark = '?';
     for token in lex(text, kind).filter(|token| token.kind == TokenKind::Parameter) {
         let written = token.text(text);
         let (first, rest) = written.split_at(written.chars().next().map_or(0, char::len_utf8));
-        match rest.parse::<usize>() {
-            _ if kind == EngineKind::Mysql && names.len() < PARAMETERS_MAX => names.push(Some(format!("?{}", names.len() + 1))),
+        let next = |names: &mut Vec<Option<String>>, name: Option<String>| {
+            let at = names.len();
+            names.push(name.or_else(|| Some(format!("?{}", at + 1))));
+            at
+        };
+        let value = match rest.parse::<usize>() {
+            _ if kind == EngineKind::Mysql && names.len() < PARAMETERS_MAX => next(&mut names, None),
             Ok(number) if matches!(first, "?" | "$") && (1..=PARAMETERS_MAX).contains(&number) => {
                 mark = if first == "$" { '$' } else { '?' };
                 if names.len() < number {
@@ -30,14 +46,19 @@ pub fn parameters(text: &str, kind: EngineKind) -> Vec<String> {
                 if let Some(name) = names.get_mut(number - 1) {
                     name.get_or_insert_with(|| written.to_owned());
                 }
+                number - 1
             }
             _ if names.len() >= PARAMETERS_MAX => break,
-            _ if rest.is_empty() => names.push(Some(format!("?{}", names.len() + 1))),
-            _ if names.iter().flatten().any(|name| is_same(name, written, kind)) => {}
-            _ => names.push(Some(written.to_owned())),
-        }
+            _ if rest.is_empty() => next(&mut names, None),
+            _ => match names.iter().position(|name| name.as_ref().is_some_and(|name| is_same(name, written, kind))) {
+                Some(known) => known,
+                None => next(&mut names, Some(written.to_owned())),
+            },
+        };
+        places.push((token.range(), value));
     }
-    names.into_iter().enumerate().map(|(at, name)| name.unwrap_or_else(|| format!("{mark}{}", at + 1))).collect()
+    let named = names.into_iter().enumerate().map(|(at, name)| name.unwrap_or_else(|| format!("{mark}{}", at + 1)));
+    (named.collect(), places)
 }
 
 fn is_same(one: &str, other: &str, kind: EngineKind) -> bool {
@@ -73,6 +94,15 @@ mod tests {
         assert_eq!(duckdb("select $b, $a, $B"), ["$b", "$a"]);
         assert_eq!(duckdb("select ?::int, ? -- ?"), ["?1", "?2"]);
         assert!(duckdb("prepare p as select $1").is_empty() && !duckdb("create table t as select $1").is_empty());
+    }
+
+    #[test]
+    fn each_place_knows_its_value() {
+        let values = |text, kind| parameter_places(text, kind).into_iter().map(|(_, value)| value).collect::<Vec<_>>();
+        assert_eq!(values("select :a, ?, :b, :a", EngineKind::Sqlite), [0, 1, 2, 0]);
+        assert_eq!(values("select $2, $1, $2", EngineKind::Postgres), [1, 0, 1]);
+        assert_eq!(values("select ?, '?', ?", EngineKind::Mysql), [0, 1]);
+        assert_eq!(parameter_places("a = $b", EngineKind::Duckdb), [(4..6, 0)]);
     }
 
     #[test]
