@@ -114,12 +114,12 @@ test("the status line speaks of the last statement, and rows of one before it sa
   await expect(w.status).not.toContainText("no such column: nme");
   await expect(w.status).not.toContainText("2 rows");
   await expect(w.cell(2, 1)).toHaveText("2");
-  await expect(page.getByRole("tabpanel")).toContainText("of the statement before: SELECT 1 AS one");
+  await expect(page.getByRole("tabpanel")).toContainText("Rows of the run before: SELECT 1 AS one");
   await w.execute("CREATE TEMP TABLE notes(a)");
   await expect(w.status).toContainText("Done");
   await w.execute("SELECT 3 AS three");
   await expect(w.status).toContainText("1 row");
-  await expect(page.getByRole("tabpanel")).not.toContainText("of the statement before");
+  await expect(page.getByRole("tabpanel")).not.toContainText("Rows of the run before");
 });
 
 test("a text without a statement says that there is nothing to run", async ({ workbench: w, page }) => {
@@ -131,6 +131,24 @@ test("a text without a statement says that there is nothing to run", async ({ wo
   await page.keyboard.press("Control+a");
   await page.keyboard.press("Control+Enter");
   await expect(w.messages).toContainText("Nothing to run: the selection holds no statement");
+});
+
+test("typing over lines that are selected puts them away, without a style that the page's policy refuses", async ({ workbench: w, page }) => {
+  // The fixture fails on any report of the policy.
+  await w.write("SELECT 'text' AS one, 12 -- note\nFROM customers c\nWHERE c.id = 1");
+  await page.keyboard.press("Control+Home");
+  await page.keyboard.press("Shift+ArrowDown");
+  await page.keyboard.press("Shift+ArrowDown");
+  await page.keyboard.type("x");
+  await expect(w.editor).toHaveText("xWHERE c.id = 1");
+  await page.keyboard.press("Control+z");
+  await expect(w.editor).toContainText("SELECT 'text' AS one");
+  await page.keyboard.press("Control+a");
+  await page.keyboard.insertText("SELECT 2\nAS two");
+  await expect(w.editor).toHaveText("SELECT 2AS two");
+  await page.keyboard.press("Control+a");
+  await page.keyboard.type("(");
+  await expect(w.editor).toHaveText("(SELECT 2AS two)");
 });
 
 test("a reload keeps the text", async ({ workbench: w, page }) => {

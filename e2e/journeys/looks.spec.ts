@@ -21,6 +21,38 @@ for (const theme of ["light", "dark"] as const) {
   });
 }
 
+test("eight rows stay beside the messages where the window is small", async ({ workbench: w, page }) => {
+  await page.setViewportSize({ width: 1024, height: 700 });
+  for (const word of ["one", "two", "three"]) {
+    await w.execute(`SELECT ${word}`);
+    await expect(w.messages).toContainText(`no such column: ${word}`);
+  }
+  await w.execute("SELECT * FROM page_views");
+  await expect(w.cell(1, 1)).toHaveText("1");
+  await page.getByRole("button", { name: /^Messages/ }).click();
+  await expect(w.messages).toBeVisible();
+  const grid = (await w.grid.boundingBox())!;
+  const eighth = (await w.cell(8, 1).boundingBox())!;
+  expect(eighth.y + eighth.height).toBeLessThanOrEqual(grid.y + grid.height + 1);
+});
+
+test("a sentence about a copy goes by itself", async ({ workbench: w, page, context }) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await page.clock.install();
+  await page.reload();
+  await w.execute("SELECT 1 AS one UNION ALL SELECT 2");
+  await expect(w.cell(2, 1)).toHaveText("2");
+  await w.cell(1, 1).click();
+  await page.keyboard.press("Control+a");
+  await page.keyboard.press("Control+c");
+  const note = page.getByRole("log", { name: "Result note" });
+  await expect(note).toHaveText("Copied 2 rows");
+  await page.clock.runFor(5_000);
+  await expect(note).toBeVisible();
+  await page.clock.runFor(2_000);
+  await expect(note).toBeHidden();
+});
+
 test("the connection dialog and the palette have no serious fault of accessibility", async ({ workbench: w, page }) => {
   await expect(w.editor).toBeVisible();
   await page.keyboard.press("Control+Shift+p");

@@ -114,6 +114,7 @@ test("what is in a schema is read when it is unfolded, and its names are there b
 test("completion asks for what is in a schema that a statement names, and completes when it is here", async ({ workbench: w, page }) => {
   const release = await holdSchemas(page);
   await w.connect("PostgreSQL", "Completed", postgres, "postgres");
+  await expect(w.explorer.getByRole("treeitem", { name: /^information_schema\b/ })).toBeVisible();
   const asked = page.waitForRequest("**/catalog/schemas");
   await w.write("SELECT * FROM information_schema.sql_features f WHERE f");
   await page.keyboard.type(".feature_n");
@@ -121,6 +122,72 @@ test("completion asks for what is in a schema that a statement names, and comple
   await expect(w.completion).toBeHidden();
   release();
   await expect(w.completion).toContainText("feature_name");
+});
+
+test("a list that waits for the names of a schema does not come up over what was run meanwhile", async ({ workbench: w, page }) => {
+  const release = await holdSchemas(page);
+  await w.connect("PostgreSQL", "Run first", postgres, "postgres");
+  await expect(w.explorer.getByRole("treeitem", { name: /^information_schema\b/ })).toBeVisible();
+  const asked = page.waitForRequest("**/catalog/schemas");
+  await w.write("SELECT * FROM information_schema.sql_features f WHERE f");
+  await page.keyboard.type(".feature_n");
+  await asked;
+  await page.keyboard.press("Control+Enter");
+  await expect(w.messages).toContainText("feature_n does not exist");
+  const answered = page.waitForResponse("**/catalog/schemas");
+  release();
+  await (await answered).finished();
+  // What has come is known: the same list comes when it is asked for, and did not come before.
+  await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
+  await expect(w.completion).toBeHidden();
+  await page.keyboard.press("Control+Space");
+  await expect(w.completion).toContainText("feature_name");
+});
+
+test("rows of a run before say whose they are and step back: under an error, while another runs, on another connection", async ({ workbench: w, page }) => {
+  await w.connect("PostgreSQL", "First", postgres, "postgres");
+  const place = page.getByRole("tabpanel");
+  const before = () => w.cell(1, 1).evaluate((cell) => getComputedStyle(cell).color);
+  await w.execute("SELECT 7 AS seven");
+  await expect(w.cell(1, 1)).toHaveText("7");
+  const own = await before();
+  await expect(place).not.toContainText("Rows of the run before");
+
+  await w.execute("SELECT nme");
+  await expect(place).toContainText("Rows of the run before: SELECT 7 AS seven");
+  expect(await before()).not.toBe(own);
+
+  await w.execute("SELECT 8 AS eight");
+  await expect(w.cell(1, 1)).toHaveText("8");
+  expect(await before()).toBe(own);
+  await w.execute("SELECT pg_sleep(600)");
+  await expect(place).toContainText("Rows of the run before: SELECT 8 AS eight");
+  expect(await before()).not.toBe(own);
+  await w.cancel.click();
+  await expect(w.run).toBeEnabled();
+
+  await w.execute("SELECT 9 AS nine");
+  await expect(w.cell(1, 1)).toHaveText("9");
+  expect(await before()).toBe(own);
+  await page.getByLabel("Console runs on").selectOption("Sample shop");
+  await expect(place).toContainText("Rows of the run before, on First: SELECT 9 AS nine");
+  expect(await before()).not.toBe(own);
+});
+
+test("what the database says beside a result looks as serious as it is", async ({ workbench: w }) => {
+  await w.connect("PostgreSQL", "Said", postgres, "postgres");
+  await w.execute("SET client_min_messages = log");
+  await expect(w.status).toContainText("Done");
+  await w.execute("DO $$ BEGIN RAISE LOG 'as a log'; RAISE NOTICE 'as a notice'; RAISE INFO 'as an info'; RAISE WARNING 'as a warning'; RAISE 'as an error'; END $$");
+  const told = { "as a log": "Log", "as a notice": "Notice", "as an info": "Notice", "as a warning": "Warning", "as an error": "Error" };
+  const colours = new Map<string, string>();
+  for (const [words, severity] of Object.entries(told)) {
+    const entry = w.messages.locator(".entry").filter({ has: w.page.locator(".entry-text", { hasText: words }) });
+    const glyph = entry.getByRole("img", { name: severity, exact: true });
+    await expect(glyph).toBeVisible();
+    colours.set(severity, await glyph.evaluate((it) => getComputedStyle(it).color));
+  }
+  expect(new Set(colours.values()).size).toBe(4);
 });
 
 test("b04 b05 a schema that may not be used says so, and takes nothing else with it", async ({ workbench: w, page }) => {
@@ -132,10 +199,10 @@ SELECT 'made' AS made`);
   await expect(w.cell(1, 1)).toHaveText("made");
 
   await w.connect("PostgreSQL", "Guest", { port: postgres.port, user: "guest", password: "bound" }, "postgres");
-  const closed = w.explorer.getByRole("treeitem", { name: /^closed no permission/ });
+  const closed = w.explorer.getByRole("treeitem", { name: /^closed\s+no permission/ });
   await closed.focus();
   await page.keyboard.press("ArrowRight");
-  await expect(w.explorer.getByRole("treeitem", { name: "No permission to use it" })).toBeVisible();
+  await expect(w.explorer.getByRole("treeitem", { name: "No permission to use this schema" })).toBeVisible();
   await w.execute("SELECT n FROM open_to_all");
   await expect(w.cell(1, 1)).toHaveText("7");
   await w.execute("SELECT * FROM closed.secrets");
@@ -145,4 +212,46 @@ SELECT 'made' AS made`);
   await page.keyboard.type("secrets");
   await expect(page.getByRole("option", { name: /secrets/ })).toHaveCount(1);
   await expect(page.getByRole("option", { name: /secrets/ })).toContainText("Owner");
+});
+
+test("a value that is refused is marked in the form, which comes again", async ({ workbench: w, page }) => {
+  await w.connect("PostgreSQL", "Values", postgres, "postgres");
+  const form = page.getByRole("dialog", { name: "Values" });
+  await w.execute("SELECT $1::text AS word, $2::int + 1 AS next");
+  await form.getByLabel("$1", { exact: true }).fill("seven");
+  await form.getByLabel("$2", { exact: true }).fill("seven");
+  await form.getByRole("button", { name: "Run" }).click();
+  const refused = form.getByLabel("$2", { exact: true });
+  await expect(refused).toHaveAttribute("aria-invalid", "true");
+  await expect(refused).toHaveAccessibleDescription('invalid input syntax for type integer: "seven"');
+  await expect(refused).toBeFocused();
+  await expect(form.getByLabel("$1", { exact: true })).toHaveAttribute("aria-invalid", "false");
+  await refused.fill("7");
+  await expect(refused).toHaveAttribute("aria-invalid", "false");
+  await page.keyboard.press("Enter");
+  await expect(w.cell(1, 2)).toHaveText("8");
+});
+
+test("own schemas come first, names in their natural order, and a filter leaves only where there is a hit", async ({ workbench: w, page }) => {
+  await w.connect("PostgreSQL", "Sorted", postgres, "postgres");
+  await w.write("CREATE SCHEMA zoo; CREATE TABLE zoo.t10 (a int); CREATE TABLE zoo.t2 (a int); CREATE TABLE zoo.t1 (a int); SELECT 'made' AS made");
+  await page.keyboard.press("Control+Shift+Enter");
+  await expect(w.cell(1, 1)).toHaveText("made");
+  const zoo = w.explorer.getByRole("treeitem", { name: /^zoo\b/ });
+  await zoo.focus();
+  await page.keyboard.press("ArrowRight");
+  await expect(w.explorer.getByRole("treeitem", { name: /^t10\b/ })).toBeVisible();
+  const labels = () => w.explorer.locator(".tree-label").allTextContents();
+  const all = await labels();
+  const place = (name: string) => all.lastIndexOf(name);
+  expect([place("t1"), place("t2"), place("t10")]).toEqual([1, 2, 3].map((by) => place("zoo") + by));
+  expect(place("information_schema")).toBeGreaterThan(place("t10"));
+  const filter = page.getByLabel("Filter tables and views");
+  await filter.fill("t10");
+  await expect(w.explorer.getByText("Sample shop")).toBeHidden();
+  expect((await labels()).slice(-3)).toEqual(["Sorted", "zoo", "t10"]);
+  await filter.fill("no such name anywhere");
+  await expect(w.explorer.getByRole("treeitem", { name: "No table or view of that name" })).toBeVisible();
+  await filter.fill("");
+  await expect(w.explorer.getByText("Sample shop")).toBeVisible();
 });

@@ -4,7 +4,7 @@
 // asked through `Hooks`.
 // Places are UTF-16 units of the document. Every edit is reported, so that the other side's text is always this text.
 
-import { startCompletion } from "@codemirror/autocomplete";
+import { closeCompletion, startCompletion } from "@codemirror/autocomplete";
 import { history, historyField } from "@codemirror/commands";
 import { foldState } from "@codemirror/language";
 import { EditorState, type Extension, Prec } from "@codemirror/state";
@@ -15,6 +15,7 @@ import { marks, now, setError, setNow, setRunning } from "./marks";
 import { type Hooks, type Scope } from "./hooks";
 import { keys } from "./keys";
 import { surface } from "./surface";
+import { typing } from "./typing";
 
 const SAVED_FIELDS = { history: historyField, folds: foldState };
 const IDLE_MS = 200;
@@ -38,6 +39,7 @@ export class Editor {
       Prec.highest(ViewPlugin.define(() => ({ update: report }))),
       keys(hooks, () => this.flush()),
       surface(),
+      typing(),
       history(),
       colours(hooks),
       completion(hooks),
@@ -143,6 +145,7 @@ export class Editor {
 
   /** Asks for a run as its keys do. */
   run(scope: Scope): void {
+    closeCompletion(this.view);
     this.flush();
     const { from, to } = this.view.state.selection.main;
     this.hooks.run(scope, from, to);

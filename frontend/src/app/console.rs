@@ -147,6 +147,7 @@ fn Pane(console: Console, tab: Tab) -> impl IntoView {
     let active = move || console.slot.tab.get() == Some(key);
     let drawn = Memo::new(move |before: Option<&bool>| before.copied().unwrap_or(false) || active());
     let named = move || console.slot.has_strip();
+    let is_before = move || console.slot.shows_before(console.connection.get().as_ref());
     let tab = StoredValue::new(tab);
     let body = move || {
         let Some(tab) = tab.try_get_value() else { return ().into_any() };
@@ -158,7 +159,7 @@ fn Pane(console: Console, tab: Tab) -> impl IntoView {
     view! {
         <div
             id=pane_id(console, key)
-            class="result-pane"
+            class=move || if is_before() { "result-pane before" } else { "result-pane" }
             role=move || named().then_some("tabpanel")
             aria-labelledby=move || named().then(|| tab_id(console, key))
             hidden=move || !active()

@@ -148,7 +148,7 @@ fn unit(place: usize) -> u32 {
 
 fn hooks(script: &Rc<RefCell<Script>>, asks: Asks, waiting: &Rc<Cell<Option<usize>>>) -> Hooks {
     let of = || script.clone();
-    let waiting = waiting.clone();
+    let (waiting, nothing_waits) = (waiting.clone(), waiting.clone());
     let (changed, settled, statement, colours, complete, run) = (of(), of(), of(), of(), of(), of());
     Hooks {
         changed: Closure::new(move |from: u32, deleted: u32, insert: String| {
@@ -178,6 +178,8 @@ fn hooks(script: &Rc<RefCell<Script>>, asks: Asks, waiting: &Rc<Cell<Option<usiz
             found
         }),
         run: Closure::new(move |scope: String, from: u32, to: u32| {
+            // A list that waits for more to be known does not come up over the rows.
+            nothing_waits.set(None);
             let ask = run_ask(&run.borrow(), &scope, from as usize..to as usize);
             asks.on_run.run(ask);
         }),

@@ -86,8 +86,8 @@ impl Grid {
             match collected {
                 Ok(text) => self.put(text, &wanted).await,
                 Err(Refusal::Stopped) => {}
-                Err(Refusal::Told(sentence)) => self.ui.note.set(Some(Note::failed(sentence))),
-                Err(Refusal::Failed(problem)) => self.ui.note.set(Some(Note::failed(format!("Not copied: {}", problem.message)))),
+                Err(Refusal::Told(sentence)) => self.ui.note.set(Some(Note::failed(sentence).passing())),
+                Err(Refusal::Failed(problem)) => self.ui.note.set(Some(Note::failed(format!("Not copied: {}", problem.message)).passing())),
             }
         });
     }
@@ -178,7 +178,7 @@ impl GridView {
         if self.copying {
             self.copying = false;
             self.copy_turn = self.copy_turn.wrapping_add(1);
-            self.tell(Note::told("Nothing was copied"));
+            self.tell(Note::told("Nothing was copied").passing());
         }
     }
 
@@ -229,9 +229,9 @@ impl GridView {
     fn tell_copied(&self, wanted: &Wanted) {
         let rows = wanted.row_count();
         if wanted.open_ended {
-            self.tell(Note::told(format!("Copied the {} read so far; the result goes on", rows_text(rows))));
+            self.tell(Note::told(format!("Copied the {} read so far; the result goes on", rows_text(rows))).passing());
         } else if rows > 1 || wanted.columns.len() > 1 {
-            self.tell(Note::told(format!("Copied {}", rows_text(rows))));
+            self.tell(Note::told(format!("Copied {}", rows_text(rows))).passing());
         }
     }
 }

@@ -8,6 +8,7 @@ use leptos::html;
 use leptos::prelude::*;
 use shared::problem::ErrorCode;
 use shared::wire::run::{RunState, RunStatus};
+use std::time::Duration;
 
 /// A page of the window did not come.
 #[component]
@@ -54,9 +55,22 @@ pub fn ReadingOn(grid: Grid) -> impl IntoView {
     }
 }
 
+/// How long a sentence about what is over stays.
+const PASSES_AFTER: Duration = Duration::from_secs(6);
+
 /// A sentence about what was just done.
 #[component]
 pub fn Words(grid: Grid) -> impl IntoView {
+    Effect::new(move |running: Option<Option<TimeoutHandle>>| {
+        if let Some(running) = running.flatten() {
+            running.clear();
+        }
+        let passes = grid.ui.note.with(|note| note.as_ref().is_some_and(|note| note.passes));
+        let pass = move || {
+            grid.ui.note.try_set(None);
+        };
+        passes.then(|| set_timeout_with_handle(pass, PASSES_AFTER).ok()).flatten()
+    });
     move || {
         let note = grid.ui.note.get().filter(|_| grid.ui.reading.with(Option::is_none));
         note.map(|note| view! { <div class="grid-note" class:failed=note.failed role="log" aria-label="Result note">{note.text}</div> })

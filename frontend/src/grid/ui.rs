@@ -18,17 +18,25 @@ pub struct Note {
     pub text: String,
     /// Something did not succeed.
     pub failed: bool,
+    /// It goes by itself after a while.
+    pub passes: bool,
 }
 
 impl Note {
     /// Something to know.
     pub fn told(text: impl Into<String>) -> Self {
-        Self { text: text.into(), failed: false }
+        Self { text: text.into(), failed: false, passes: false }
     }
 
     /// Something that did not succeed.
     pub fn failed(text: impl Into<String>) -> Self {
-        Self { text: text.into(), failed: true }
+        Self { text: text.into(), failed: true, passes: false }
+    }
+
+    /// The same, for a while: what it tells of is over.
+    #[must_use]
+    pub fn passing(self) -> Self {
+        Self { passes: true, ..self }
     }
 }
 

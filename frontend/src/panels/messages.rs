@@ -41,14 +41,20 @@ pub fn MessageLog(
     }
 }
 
+/// How an entry looks: its class (the style sheet has the colours), its icon, and what the icon says.
+fn look(kind: Kind) -> (&'static str, Glyph, &'static str) {
+    match kind {
+        Kind::Done => ("entry done", Glyph::Check, "Done"),
+        Kind::Debug => ("entry debug", Glyph::Console, "Log"),
+        Kind::Notice => ("entry notice", Glyph::Note, "Notice"),
+        Kind::Warning => ("entry warning", Glyph::Warning, "Warning"),
+        Kind::Error => ("entry error", Glyph::Error, "Error"),
+    }
+}
+
 #[component]
 fn Entry(console: Console, entry: Message) -> impl IntoView {
-    let (class, glyph) = match entry.kind {
-        Kind::Done => ("entry done", Glyph::Check),
-        Kind::Notice => ("entry notice", Glyph::Note),
-        Kind::Warning => ("entry warning", Glyph::Warning),
-        Kind::Error => ("entry error", Glyph::Error),
-    };
+    let (class, glyph, word) = look(entry.kind);
     let place = entry.mark.map(|mark| {
         view! {
             <button type="button" class="button ghost small" on:click=move |_| {
@@ -61,7 +67,7 @@ fn Entry(console: Console, entry: Message) -> impl IntoView {
     });
     view! {
         <div class=class>
-            <Icon glyph />
+            <span class="entry-glyph" role="img" aria-label=word title=word><Icon glyph /></span>
             <span class="entry-time">{entry.at}</span>
             <div class="entry-body">
                 <p class="entry-text">{written(&entry.text)}</p>

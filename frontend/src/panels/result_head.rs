@@ -8,6 +8,7 @@ use crate::state::messages::Kind;
 use crate::state::result::Outcome;
 use crate::state::words;
 use crate::ui::icon::{Glyph, Icon};
+use crate::ui::marks::named;
 use leptos::prelude::*;
 
 /// The strip.
@@ -25,7 +26,16 @@ pub fn ResultHead(
     let progress =
         move || status.with(|status| status.as_ref().map(|status| format!("{} read", words::rows(status.rows_ready))).unwrap_or_default());
     let last_is_error = move || console.messages.entries.with(|entries| entries.last().is_some_and(|entry| entry.kind == Kind::Error));
-    let faults = move || last_is_error() || console.slot.outcome.with(|outcome| outcome.as_ref().is_some_and(Outcome::is_failure));
+    let has_failed = move || console.slot.outcome.with(|outcome| outcome.as_ref().is_some_and(Outcome::is_failure));
+    // What went wrong before is of no matter while something runs.
+    let faults = move || console.slot.running.with(Option::is_none) && (last_is_error() || has_failed());
+    let is_before = move || console.slot.shows_before(console.connection.get().as_ref());
+    // Where they are from, if the console is elsewhere by now.
+    let whose = move || {
+        let from = console.slot.result.with(|shown| shown.as_ref().map(|shown| shown.connection.clone()));
+        let from = from.filter(|from| Some(from) != console.connection.get().as_ref()).and_then(|from| w.connections.get(&from));
+        format!("Rows of the run before{}", from.map(|from| format!(", on {}", from.fields.name)).unwrap_or_default())
+    };
     view! {
         <div class="result-head">
             <Show
@@ -33,14 +43,16 @@ pub fn ResultHead(
                 fallback=move || view! {
                     <h2 class="result-title">"Result"</h2>
                     <span class="result-rows">{rows}</span>
-                    <Show when=move || !console.slot.shows_last()>
-                        <span class="result-before" title=sql>"of the statement before: " <code>{move || words::beginning(&sql(), 80)}</code></span>
+                    <Show when=is_before>
+                        <span class="result-before" title=sql>
+                            {move || named(&whose())} ": " <code>{move || named(&words::beginning(&sql(), 80))}</code>
+                        </span>
                     </Show>
                 }
             >
                 <ResultTabs console />
-                <Show when=move || !console.slot.shows_last()>
-                    <span class="result-before">"of the run before"</span>
+                <Show when=is_before>
+                    <span class="result-before">{move || named(&whose())}</span>
                 </Show>
             </Show>
             <Show when=reading>

@@ -11,12 +11,36 @@ const ENTRIES_MAX: usize = 500;
 pub enum Kind {
     /// A statement ended well.
     Done,
+    /// The database said what it does.
+    Debug,
     /// The database said something beside the result.
     Notice,
-    /// It was stopped on request, or is not whole.
+    /// It was stopped on request, or is not whole; or the database warned.
     Warning,
     /// It failed.
     Error,
+}
+
+/// How databases call what they say; whatever else they call it is a notice.
+const SEVERITIES: &[(&str, Kind)] = &[
+    ("PANIC", Kind::Error),
+    ("FATAL", Kind::Error),
+    ("ERROR", Kind::Error),
+    ("WARNING", Kind::Warning),
+    ("NOTICE", Kind::Notice),
+    ("NOTE", Kind::Notice),
+    ("INFO", Kind::Notice),
+    ("NOTIFICATION", Kind::Notice),
+    ("LOG", Kind::Debug),
+    ("DEBUG", Kind::Debug),
+];
+
+impl Kind {
+    /// What a notice is, by the database's own word. PostgreSQL has five degrees of `DEBUG`.
+    pub fn of_severity(word: &str) -> Self {
+        let word = word.trim_end_matches(|c: char| c.is_ascii_digit());
+        SEVERITIES.iter().find(|(known, _)| known.eq_ignore_ascii_case(word)).map_or(Self::Notice, |(_, kind)| *kind)
+    }
 }
 
 /// One entry.
@@ -81,6 +105,14 @@ fn append(entries: &mut Vec<Message>, message: Message) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_notice_is_what_the_database_calls_it() {
+        let kinds = ["DEBUG5", "LOG", "INFO", "Note", "NOTICE", "", "WARNING", "Error", "FATAL"].map(Kind::of_severity);
+        let expected =
+            [Kind::Debug, Kind::Debug, Kind::Notice, Kind::Notice, Kind::Notice, Kind::Notice, Kind::Warning, Kind::Error, Kind::Error];
+        assert_eq!(kinds, expected);
+    }
 
     #[test]
     fn the_log_keeps_its_newest_entries() {

@@ -215,6 +215,19 @@ impl RunSlot {
         self.outcome.with(|outcome| matches!(outcome, None | Some(Outcome::Rows | Outcome::Script(..))))
     }
 
+    /// The rows that are shown are of a run before: a later one gave none, is under way, or would go to another connection than
+    /// `connection`, where theirs is; followed.
+    pub fn shows_before(self, connection: Option<&ConnectionId>) -> bool {
+        let elsewhere = self.result.with(|shown| shown.as_ref().is_some_and(|shown| Some(&shown.connection) != connection));
+        elsewhere || !self.shows_last() || (self.running.with(Option::is_some) && !self.is_of_newest())
+    }
+
+    /// The tab that is shown is of the newest run.
+    fn is_of_newest(self) -> bool {
+        let shown = self.tab.get();
+        self.tabs.with(|tabs| tabs.iter().any(|tab| Some(tab.key) == shown && tab.part.run == self.runs.get_value()))
+    }
+
     /// A statement runs, or the rest of a result is being read; followed.
     pub fn busy(self) -> bool {
         self.running.with(Option::is_some) || self.reading()

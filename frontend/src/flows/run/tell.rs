@@ -48,7 +48,7 @@ pub(super) fn further_words(problem: &Problem) -> Vec<String> {
 /// What the database said beside a result.
 pub fn say_notices(console: Console, notices: &[Notice]) {
     for notice in notices {
-        say(console, Kind::Notice, &format!("{}: {}", notice.severity, notice.message), None);
+        say(console, Kind::of_severity(&notice.severity), &format!("{}: {}", notice.severity, notice.message), None);
     }
 }
 
