@@ -13,6 +13,7 @@ mod databases;
 mod error;
 mod form;
 pub mod library;
+mod parquet_file;
 mod place;
 mod rows_file;
 mod statement;

@@ -9,7 +9,7 @@ mod uuid;
 
 pub use calendar::{DAY_MICROS, clock, day, micros, two};
 
-use arrow_array::{ArrayRef, ArrowPrimitiveType, BinaryArray, PrimitiveArray, RecordBatch, RecordBatchOptions};
+use arrow_array::{ArrayRef, ArrowPrimitiveType, BinaryArray, FixedSizeBinaryArray, PrimitiveArray, RecordBatch, RecordBatchOptions};
 use arrow_buffer::{NullBuffer, NullBufferBuilder, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 use shared::page::EXTENSION_KEY;
@@ -241,6 +241,23 @@ impl<'a> Values<'a> {
             });
         }
         PrimitiveArray::<T>::try_new(ScalarBuffer::from(out), self.nulls()).ok()
+    }
+
+    /// All of them as they came, where each has so many bytes.
+    pub fn fixed_bytes(&self, width: u8) -> Option<ArrayRef> {
+        let length = usize::from(width);
+        if length == 0 {
+            return None;
+        }
+        let mut out: Vec<u8> = Vec::with_capacity(length * self.places.len());
+        for value in self.iter() {
+            match value {
+                None => out.resize(out.len() + length, 0),
+                Some(bytes) if bytes.len() == length => out.extend_from_slice(bytes),
+                Some(_) => return None,
+            }
+        }
+        Some(Arc::new(FixedSizeBinaryArray::try_new(width.into(), out.into(), self.nulls()).ok()?))
     }
 
     /// All of them as they came.

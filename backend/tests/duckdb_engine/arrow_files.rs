@@ -1,6 +1,6 @@
 //! Arrow files by their path: what is read of good ones, and what is said of others.
 
-use super::support::{Db, PAGE, connect, one, refusal, rows, run};
+use super::support::{Db, PAGE, batch as batch_of, connect, one, refusal, rows, run};
 use arrow_array::builder::{FixedSizeBinaryBuilder, ListBuilder, StringBuilder, StringViewBuilder};
 use arrow_array::types::{ArrowPrimitiveType, Float16Type, Int8Type, Int32Type};
 use arrow_array::{
@@ -13,7 +13,7 @@ use arrow_array::{
 use arrow_buffer::{IntervalMonthDayNano, i256};
 use arrow_ipc::writer::{FileWriter, StreamWriter};
 use arrow_schema::{DataType, Field, Schema};
-use shared::page::{EXTENSION_KEY, OFFSETS_KEY, UUID_EXTENSION};
+use shared::page::{EXTENSION_KEY, OFFSETS_KEY, ORIGIN_KEY, UUID_EXTENSION};
 use shared::problem::ErrorCode;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -230,7 +230,23 @@ async fn odd_names_and_files_without_rows_are_read() {
     let fields = ["a", "a", "A", "", "x \"y\"", "größe"].map(|name| Field::new(name, DataType::Int32, true));
     let odd = RecordBatch::try_new(Arc::new(Schema::new(fields.to_vec())), (0..6).map(numbers).collect()).unwrap();
     let mut session = file("odd.arrow", &written(&[odd], false)).session().await;
-    assert_eq!(one(&mut session, "SELECT * FROM odd").await, [["0", "1", "2", "3", "4", "5"]]);
+    let (own, given) = (["a", "a", "A", "", "x \"y\"", "größe"], ["a", "a_1", "A_2", "v3", "x \"y\"", "größe"]);
+    for (sql, names) in [("SELECT * FROM odd", own), ("SELECT * FROM odd LIMIT 1", own), ("SELECT * FROM odd WHERE true", given)] {
+        let shown = batch_of(&mut session, sql).await;
+        assert_eq!(rows(&shown), [["0", "1", "2", "3", "4", "5"]]);
+        assert_eq!(shown.schema().fields().iter().map(|field| field.name().as_str()).collect::<Vec<_>>(), names, "{sql}");
+    }
+    // What DuckDB calls them is told beside, and what they are called in the file beside that.
+    let shown = batch_of(&mut session, "SELECT * FROM odd").await;
+    let origins: Vec<&str> = shown.schema_ref().fields().iter().map(|field| field.metadata()[ORIGIN_KEY].as_str()).collect();
+    assert_eq!(origins, given.map(|name| format!("main.odd.{name}")));
+    let catalog = session.catalog().await.unwrap();
+    let comments: Vec<_> = catalog.schemas[0].relations[0].columns.iter().map(|column| column.comment.as_deref()).collect();
+    let renamed = Some("is called \"a\" in odd.arrow");
+    assert_eq!(comments, [None, renamed, Some("is called \"A\" in odd.arrow"), Some("has no name in odd.arrow"), None, None]);
+    // Something else in the view's place has names of its own.
+    run(&mut session, &["CREATE TEMP TABLE odd AS SELECT 1 AS a_1, 2, 3, 4, 5, 6"]).await;
+    assert_eq!(batch_of(&mut session, "SELECT * FROM odd").await.schema().field(0).name(), "a_1");
     for as_stream in [false, true] {
         let empty = written(&[batch(0..5).slice(0, 0)], as_stream);
         let mut session = file("empty.arrow", &empty).session().await;

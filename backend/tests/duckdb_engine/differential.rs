@@ -4,7 +4,9 @@
 
 use super::support::{Db, PAGE, batch, rows, run};
 use super::values::VALUES;
+use arrow_schema::{DataType, IntervalUnit, TimeUnit};
 use backend::engine::Session;
+use shared::page::{EXTENSION_KEY, OFFSETS_KEY, UUID_EXTENSION};
 use testing::duckdb::rows as printed;
 
 /// The rows of a statement, all pages of it; `None` is NULL.
@@ -78,6 +80,70 @@ async fn every_type_is_called_as_duckdb_calls_it() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Types that Arrow has, and what a page makes of each; a value that such a type can't give back is text.
+#[tokio::test]
+async fn every_type_has_the_tightest_form_that_gives_the_clients_text() {
+    let db = Db::new(&[]);
+    let mut session = db.session().await;
+    run(&mut session, &["SET TimeZone = 'Asia/Kathmandu'"]).await;
+    let micros = TimeUnit::Microsecond;
+    for (value, kind, extension) in [
+        ("1::TINYINT", DataType::Int8, None),
+        ("1::UBIGINT", DataType::UInt64, None),
+        ("1::HUGEINT", DataType::Decimal256(39, 0), None),
+        ("sum(1::BIGINT)", DataType::Decimal256(39, 0), None),
+        ("340282366920938463463374607431768211455::UHUGEINT", DataType::Decimal256(39, 0), None),
+        ("1::BIGNUM", DataType::Utf8, None),
+        ("1.5::DECIMAL(4,1)", DataType::Decimal128(4, 1), None),
+        ("1.5::DECIMAL(38,1)", DataType::Decimal128(38, 1), None),
+        ("true", DataType::Boolean, None),
+        ("uuid '80535f71-c86f-437d-9206-85c024b70a5f'", DataType::FixedSizeBinary(16), Some(UUID_EXTENSION)),
+        ("NULL::UUID", DataType::FixedSizeBinary(16), Some(UUID_EXTENSION)),
+        ("'{}'::JSON", DataType::Utf8, Some("arrow.json")),
+        ("'a'::BLOB", DataType::Binary, None),
+        ("'101'::BIT", DataType::Utf8, None),
+        ("DATE '2020-01-01'", DataType::Date32, None),
+        ("TIME '01:02:03'", DataType::Time64(micros), None),
+        ("'01:02:03'::TIME_NS", DataType::Time64(TimeUnit::Nanosecond), None),
+        ("'01:02:03+05'::TIMETZ", DataType::Utf8, None),
+        ("TIMESTAMP_MS '2020-01-01 00:00:00'", DataType::Timestamp(TimeUnit::Millisecond, None), None),
+        ("TIMESTAMPTZ '2020-01-01 00:00:00+00'", DataType::Timestamp(micros, Some("UTC".into())), None),
+        ("'infinity'::TIMESTAMPTZ", DataType::Timestamp(micros, Some("UTC".into())), None),
+        ("INTERVAL 1 DAY", DataType::Interval(IntervalUnit::MonthDayNano), None),
+        ("INTERVAL 3000000 HOURS", DataType::Utf8, None),
+        ("'x'::ENUM('x')", DataType::Utf8, None),
+        ("[1]", DataType::Utf8, None),
+        ("'POINT(1 2)'::GEOMETRY", DataType::Utf8, None),
+    ] {
+        let schema = batch(&mut session, &format!("SELECT {value} AS v")).await.schema();
+        let field = schema.field(0);
+        assert_eq!((field.data_type(), field.metadata().get(EXTENSION_KEY).map(String::as_str)), (&kind, extension), "{value}");
+    }
+}
+
+/// Where clocks are put forward and back, and where they were some seconds off.
+#[tokio::test]
+async fn instants_of_any_zone_are_the_clients() {
+    let query = "SELECT TIMESTAMPTZ '2019-01-01 00:30:00+00' + to_hours(CAST(i * 7 AS INTEGER)) AS t, CASE WHEN i % 500 = 7 THEN 'infinity'::TIMESTAMPTZ
+                 WHEN i % 11 > 0 THEN TIMESTAMPTZ '1840-01-01 00:00:00+00' + to_days(CAST(i * 40 AS INTEGER)) END AS u FROM range(2500) AS r(i) ORDER BY i";
+    for zone in ["Europe/Berlin", "America/St_Johns", "Africa/Monrovia", "Pacific/Kiritimati", "Australia/Lord_Howe"] {
+        let zone = format!("SET TimeZone = '{zone}'");
+        let theirs = printed(&[zone.clone(), query.to_owned()]);
+        let db = Db::new(&[]);
+        let mut session = db.session().await;
+        run(&mut session, &[&zone]).await;
+        let first = batch(&mut session, query).await;
+        assert_eq!(first.column(0).data_type(), &DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())), "{zone}");
+        // Monrovia has been at UTC since 1972.
+        assert_eq!(first.schema().field(0).metadata().contains_key(OFFSETS_KEY), !zone.contains("Monrovia"), "{zone}");
+        let ours = shown(&mut session, query).await;
+        assert_eq!((ours.len(), theirs.len()), (2_500, 2_500));
+        for (row, (ours, theirs)) in ours.iter().zip(&theirs).enumerate() {
+            assert_eq!(ours, theirs, "{zone}, row {row}");
+        }
+    }
 }
 
 /// DuckDB's own table of all its types, with the ends of each.

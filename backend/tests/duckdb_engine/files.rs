@@ -120,3 +120,57 @@ async fn a_read_only_database_is_not_written() {
     session.close().await;
     assert!(connect(db.path().to_str().unwrap(), false).await.is_ok());
 }
+
+/// A Parquet file of three rows with `a`, and `d` and `s` with decimals of 50 digits, as other writers make them: DuckDB writes 38 at
+/// most, so the number is put in its place.
+fn with_wide_decimals() -> Db {
+    let rows =
+        "SELECT range AS a, nullif(range + 0.5, 1.5)::DECIMAL(38,2) AS d, {'x': (range / 4)::DECIMAL(38,2)} AS s, 1.5::DECIMAL(38,3) AS n";
+    let file = Db::written("wide.parquet", &format!("COPY ({rows} FROM range(3)) TO '{{}}'"));
+    let mut bytes = std::fs::read(file.path()).unwrap();
+    // Scale 2 and precision 38, each as a number of the footer's.
+    let (said, put) = ([0x15, 2 << 1, 0x15, 38 << 1], [0x15, 2 << 1, 0x15, 50 << 1]);
+    let places: Vec<usize> = (0..bytes.len() - said.len()).filter(|at| bytes[*at..].starts_with(&said)).collect();
+    assert!(places.len() >= 2, "{places:?}");
+    places.iter().for_each(|at| bytes[*at..][..put.len()].copy_from_slice(&put));
+    std::fs::write(file.path(), bytes).unwrap();
+    file
+}
+
+#[tokio::test]
+async fn decimals_that_duckdb_reads_wrongly_are_refused_and_what_is_beside_them_is_read() {
+    let file = with_wide_decimals();
+    let path = file.path().to_str().unwrap();
+    for read_only in [false, true] {
+        let mut session = connect(path, read_only).await.unwrap();
+        assert_eq!(one(&mut session, "SELECT a, n FROM wide WHERE a > 0").await, [["1", "1.500"], ["2", "1.500"]]);
+        assert_eq!(one(&mut session, "SELECT count(*), sum(a) FROM wide").await, [["3", "3"]]);
+        assert_eq!(one(&mut session, "SELECT d FROM wide WHERE a = 1").await, [["∅"]]);
+        let mut shortest = String::new();
+        for sql in [
+            "SELECT * FROM wide",
+            "SELECT d FROM wide",
+            "SELECT sum(d::DOUBLE) FROM wide",
+            "SELECT count(s) FROM wide",
+            "SELECT a FROM wide WHERE d > '1'",
+            &format!("SELECT a FROM read_parquet('{path}')"),
+            &format!("FROM parquet_scan(['{path}'])"),
+            &format!("SELECT * FROM '{path}'"),
+        ] {
+            let message = refusal(&mut session, sql).await.problem.message;
+            assert!(
+                message.contains("of wide.parquet has decimals of more than 38 digits, DECIMAL(50,2), which DuckDB reads wrongly"),
+                "{message}"
+            );
+            shortest = message;
+        }
+        let without = shortest.split_once("can be read: ").unwrap().1;
+        assert_eq!(one(&mut session, without).await, [["0", "1.500"], ["1", "1.500"], ["2", "1.500"]]);
+        assert_eq!(one(&mut session, &format!("SELECT max(precision) FROM parquet_schema('{path}')")).await, [["50"]]);
+        let catalog = session.catalog().await.unwrap();
+        let told: Vec<_> = catalog.schemas[0].relations[0].columns.iter().map(|column| column.comment.as_deref()).collect();
+        let words = Some("DECIMAL(50,2), which DuckDB reads wrongly");
+        assert_eq!(told, [None, words, words, None]);
+        session.close().await;
+    }
+}

@@ -119,11 +119,74 @@ async fn f29_tinyint_1_is_a_number() {
 }
 
 #[tokio::test]
-async fn f30_bits_are_shown_by_their_digits() {
-    let mut session = prepared("f30", "a BIT(1), b BIT(8), c BIT(64)").await;
-    run(session.as_mut(), "INSERT INTO f30 VALUES (b'1', b'10100101', ~0), (b'0', b'0', NULL)").await.unwrap();
-    let all = "1".repeat(64);
-    assert_eq!(rows(session.as_mut(), "SELECT * FROM f30").await, [["1", "10100101", all.as_str()], ["0", "0", "NULL"]]);
+async fn f30_bits_are_the_bytes_that_the_client_prints() {
+    let mut session = prepared("f30", "a BIT(1), b BIT(8), c BIT(9), d BIT(20), e BIT(64)").await;
+    let values = "(b'1', b'10100101', b'110100101', b'10100101', ~0), (b'0', 10, 9, 92, NULL), (1, 0, 511, 1048575, 72623859790382856)";
+    run(session.as_mut(), &format!("INSERT INTO f30 VALUES {values}")).await.unwrap();
+    let sql = "SELECT * FROM shop.f30 ORDER BY e IS NULL, e";
+    let printed = printed_bytes(&mariadb().raw(&[], sql));
+    let (batch, _) = run(session.as_mut(), sql).await.unwrap();
+    let batch = batch.unwrap();
+    assert_eq!(texts(&batch), printed);
+    assert_eq!(printed[1], ["01", "A5", "01A5", "0000A5", "FFFFFFFFFFFFFFFF"]);
+    let widths: Vec<_> = batch.columns().iter().map(|column| column.data_type().clone()).collect();
+    assert_eq!(widths, [1, 1, 2, 3, 8].map(DataType::FixedSizeBinary));
+}
+
+/// Of expressions the server sends the number's digits, or bytes, and calls both BIT.
+#[tokio::test]
+async fn f30_bits_of_expressions_are_what_the_client_prints() {
+    let mut session = prepared("f30_made", "id INT PRIMARY KEY, a BIT(1), b BIT(8), d BIT(20), e BIT(64)").await;
+    run(session.as_mut(), "INSERT INTO f30_made VALUES (1, b'1', b'10100101', 92, ~0), (2, b'0', 10, 165, NULL), (3, 1, 49, 1, 0)")
+        .await
+        .unwrap();
+    let fixed = DataType::FixedSizeBinary;
+    for (list, kinds) in [
+        ("COALESCE(a, b), IF(a, b, d), NULLIF(b, 3), (SELECT MAX(e) FROM shop.f30_made), d | 1", vec![DataType::UInt64; 5]),
+        ("MIN(b) OVER (ORDER BY id), FIRST_VALUE(d) OVER (ORDER BY id), b, id", vec![fixed(1), fixed(3), fixed(1), DataType::Int32]),
+        ("DISTINCT COALESCE(a, d)", vec![fixed(3)]),
+    ] {
+        let sql = format!("SELECT {list} FROM shop.f30_made WHERE id > ");
+        let printed = printed_bytes(&mariadb().raw(&[], &format!("{sql}0")));
+        let (plain, _) = run(session.as_mut(), &format!("{sql}0")).await.unwrap();
+        let (bound, _) = run_with(session.as_mut(), &format!("{sql}?"), &[Param::Integer(0)]).await.unwrap();
+        for batch in [plain.unwrap(), bound.unwrap()] {
+            let types: Vec<_> = batch.columns().iter().map(|column| column.data_type().clone()).collect();
+            assert_eq!(types, kinds, "{list}");
+            // A number by its digits, as the client has it; bytes in hexadecimal.
+            let as_bytes = |row: Vec<String>| -> Vec<String> {
+                let hexadecimal = |text: String| text.bytes().map(|byte| format!("{byte:02X}")).collect();
+                row.into_iter().zip(&kinds).map(|(text, kind)| if kind.is_numeric() { hexadecimal(text) } else { text }).collect()
+            };
+            assert_eq!(texts(&batch).into_iter().map(as_bytes).collect::<Vec<_>>(), printed, "{list}");
+        }
+    }
+}
+
+/// Rows of the client's own form, each value in hexadecimal.
+fn printed_bytes(output: &[u8]) -> Vec<Vec<String>> {
+    let value = |value: &[u8]| -> String {
+        let mut bytes = value.iter();
+        let mut hexadecimal = String::new();
+        if value == b"NULL" {
+            return "NULL".to_owned();
+        }
+        while let Some(byte) = bytes.next() {
+            let byte = match byte {
+                b'\\' => match bytes.next().unwrap() {
+                    b'0' => 0,
+                    b't' => b'\t',
+                    b'n' => b'\n',
+                    other => *other,
+                },
+                other => *other,
+            };
+            hexadecimal.push_str(&format!("{byte:02X}"));
+        }
+        hexadecimal
+    };
+    let lines = output.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    lines.map(|line| line.split(|byte| *byte == b'\t').map(value).collect()).collect()
 }
 
 #[tokio::test]
@@ -141,8 +204,13 @@ async fn f32_every_byte_of_a_binary_is_in_its_cell() {
     let shown = rows(session.as_mut(), "SELECT u, v, HEX(u) FROM f32 ORDER BY u DESC").await;
     let zeros = "0".repeat(32);
     assert_eq!(shown, [[hex, hex, hex], [zeros.as_str(), "00", zeros.as_str()]]);
-    let (batch, _) = run_with(session.as_mut(), "SELECT u FROM f32 WHERE HEX(u) = ?", &[Param::Text(hex.to_owned())]).await.unwrap();
-    assert_eq!(texts(&batch.unwrap()), [[hex]]);
+    let (batch, _) = run_with(session.as_mut(), "SELECT u, v FROM f32 WHERE HEX(u) = ?", &[Param::Text(hex.to_owned())]).await.unwrap();
+    let batch = batch.unwrap();
+    assert_eq!(texts(&batch), [[hex, hex]]);
+    assert_eq!((batch.column(0).data_type(), batch.column(1).data_type()), (&DataType::FixedSizeBinary(16), &DataType::Binary));
+    // An expression's length may be another one from row to row.
+    let made = "SELECT CAST(u AS BINARY(3)), IF(u = v, u, x'01') FROM f32 ORDER BY u DESC";
+    assert_eq!(rows(session.as_mut(), made).await, [["550E84", hex], ["000000", "01"]]);
 }
 
 #[tokio::test]

@@ -98,7 +98,10 @@ const STATEMENTS: &[&str] = &[
 ];
 
 /// Of version 13 and later.
-const SINCE_13: &[&str] = &["select '18446744073709551615'::xid8, '10:20:10,14'::pg_snapshot, '\"C\"'::regcollation"];
+const SINCE_13: &[&str] = &[
+    "select v::xid8 from unnest(array['0', '5', '9223372036854775808', '18446744073709551615', null]) v",
+    "select '18446744073709551615'::xid8, '10:20:10,14'::pg_snapshot, '\"C\"'::regcollation",
+];
 
 /// Of version 14 and later.
 const SINCE_14: &[&str] = &[

@@ -10,11 +10,13 @@ mod names;
 mod nested;
 mod temporal;
 
+pub use bits::{Opaque, opaque};
 pub use names::type_name;
-pub use nested::{instants, is_nested, is_opaque};
+pub use nested::{instants, is_nested};
+pub use temporal::{ahead, is_infinite};
 
-use super::decimal::narrow;
-use super::{float, value};
+use super::decimal::{narrow, wide};
+use super::{Offsets, float, value};
 use crate::page::ENGINE_KEY;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, types as at};
@@ -33,6 +35,14 @@ pub fn is_of(field: &Field) -> bool {
 
 /// A cell of a page.
 pub fn cell(array: &dyn Array, field: &Field, row: usize) -> Option<String> {
+    if matches!(array.data_type(), DataType::Timestamp(TimeUnit::Microsecond, Some(_))) && !array.is_null(row) {
+        let micros = value::<at::TimestampMicrosecondType>(array, row);
+        return if is_infinite(micros) {
+            text(array, field, row, &|_| None)
+        } else {
+            temporal::instant(micros, Offsets::ahead(field, micros)?)
+        };
+    }
     text(array, field, row, &|_| None)
 }
 
@@ -58,6 +68,7 @@ pub fn text(array: &dyn Array, field: &Field, row: usize, instants: &Instants<'_
         DataType::Decimal32(width, scale) => decimal_text(i128::from(value::<at::Decimal32Type>(array, row)), *width, *scale),
         DataType::Decimal64(width, scale) => decimal_text(i128::from(value::<at::Decimal64Type>(array, row)), *width, *scale),
         DataType::Decimal128(width, scale) => decimal_text(value::<at::Decimal128Type>(array, row), *width, *scale),
+        DataType::Decimal256(_, scale) => wide(value::<at::Decimal256Type>(array, row), *scale),
         DataType::Boolean => array.as_boolean().value(row).to_string(),
         DataType::Utf8 => array.as_string::<i32>().value(row).to_owned(),
         DataType::LargeUtf8 => array.as_string::<i64>().value(row).to_owned(),
@@ -74,7 +85,7 @@ pub fn text(array: &dyn Array, field: &Field, row: usize, instants: &Instants<'_
             let micros = value::<at::TimestampMicrosecondType>(array, row);
             let text = temporal::timestamp(micros, 1_000);
             match zone {
-                Some(_) if !temporal::is_infinite(micros) => instants(micros).unwrap_or(text + "+00"),
+                Some(_) if !is_infinite(micros) => instants(micros).unwrap_or(text + "+00"),
                 _ => text,
             }
         }

@@ -4,7 +4,8 @@
 //! [`FREE_SETTINGS`]. The jail around the process is there for what this lets through.
 
 use super::form::Form;
-use super::rows_file::{Pieces, ROWS, RowsFile};
+use super::parquet_file::WideColumns;
+use super::rows_file::{OwnNames, Pieces, ROWS, RowsFile};
 use super::statement::{Facts, Shown};
 use super::thread::Connected;
 use super::{error, library};
@@ -76,6 +77,8 @@ pub struct Shared {
     database: ManagedDatabase,
     /// Where the file is Arrow's.
     rows: Option<RowsFile>,
+    /// Where it is Parquet's and has some.
+    wide: Option<WideColumns>,
     name: String,
 }
 
@@ -114,14 +117,19 @@ impl Shared {
         }
         let fault = |e: adbc_core::error::Error| error::of_opening(&e, &opening.name());
         let mut driver = library::load(Path::new(&opening.library))?;
-        let mut shared = Self { rows: None, name: opening.name(), database: driver.new_database_with_opts(options).map_err(fault)? };
+        let mut shared =
+            Self { rows: None, wide: None, name: opening.name(), database: driver.new_database_with_opts(options).map_err(fault)? };
         let mut connection = shared.database.new_connection().map_err(fault)?;
-        let mut run_all = |statements: Vec<String>| statements.iter().try_for_each(|sql| run(&mut connection, sql)).map_err(fault);
-        run_all(limits(opening))?;
-        if opening.form == Form::Arrow {
-            shared.rows = Some(RowsFile::open(&shared.database, opening)?);
+        run_all(&mut connection, &limits(opening)).map_err(fault)?;
+        match opening.form {
+            Form::Arrow => shared.rows = Some(RowsFile::open(&shared.database, opening)?),
+            Form::Parquet => shared.wide = WideColumns::of(&mut connection, &opening.path, &stem(&opening.path)).map_err(fault)?,
+            Form::Database | Form::Csv | Form::Json => {}
         }
-        run_all(lock_down(opening))?;
+        if is_rows {
+            run_all(&mut connection, &shared.view(opening)).map_err(fault)?;
+        }
+        run_all(&mut connection, &lock_down(opening)).map_err(fault)?;
         Ok(shared)
     }
 
@@ -130,13 +138,32 @@ impl Shared {
         &self.name
     }
 
+    /// The view that a file of rows is, and what is said of its columns.
+    fn view(&self, opening: &Opening) -> Vec<String> {
+        let view = quoted(&stem(&opening.path));
+        let rows = opening.form.reader().map_or_else(|| format!("{ROWS}.{ROWS}"), |reader| format!("{reader}({})", literal(&opening.path)));
+        let selection = self.wide.as_ref().map_or_else(|| "*".to_owned(), WideColumns::selection);
+        let mut statements = vec![format!("CREATE VIEW {view} AS SELECT {selection} FROM {rows}")];
+        let comments = self.wide.iter().flat_map(WideColumns::comments).chain(self.rows.iter().flat_map(RowsFile::comments));
+        statements.extend(comments.map(|(column, words)| format!("COMMENT ON COLUMN {view}.{} IS {}", quoted(&column), literal(&words))));
+        statements
+    }
+
     /// The file as it stands, where the statement shows that and the rows of it are not in DuckDB.
     pub fn shown(&self, shown: &Shown, signals: &Signals) -> AdbcResult<Option<Pieces>> {
         self.rows.as_ref().map_or(Ok(None), |rows| rows.shown(&self.database, shown, signals))
     }
 
+    /// What the file itself calls its columns, where a statement shows it as it stands and DuckDB calls one otherwise.
+    pub fn own_names(&self, shown: &Shown) -> Option<OwnNames> {
+        self.rows.as_ref().and_then(|rows| rows.own_names(shown))
+    }
+
     /// Before a statement runs that may read the file.
     pub fn prepare(&self, facts: &Facts, sql: &str, signals: &Arc<Signals>) -> Result<(), EngineError> {
+        if let Some(refused) = self.wide.as_ref().and_then(|wide| wide.refused(sql)) {
+            return Err(refused);
+        }
         let Some(rows) = &self.rows else { return Ok(()) };
         rows.note(facts);
         if facts.reads { rows.take_over(&self.database, sql, signals) } else { Ok(()) }
@@ -169,11 +196,6 @@ fn lock_down(opening: &Opening) -> Vec<String> {
     let file = literal(&opening.path);
     let free = FREE_SETTINGS.map(literal).join(", ");
     let mut statements = Vec::new();
-    if opening.form.is_rows() {
-        let view = stem(&opening.path).replace('"', "\"\"");
-        let rows = opening.form.reader().map_or_else(|| format!("{ROWS}.{ROWS}"), |reader| format!("{reader}({file})"));
-        statements.push(format!("CREATE VIEW \"{view}\" AS SELECT * FROM {rows}"));
-    }
     if opening.form.reader().is_some() {
         statements.push(format!("SET allowed_paths = [{file}]"));
     }
@@ -198,6 +220,15 @@ pub fn interrupt_of(statement: &ManagedStatement) -> Interrupt {
     let handle = statement.get_cancel_handle();
     // Where it is refused, the server's patience ends this process.
     Box::new(move || drop(handle.try_cancel()))
+}
+
+/// A name as SQL.
+pub fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+fn run_all(connection: &mut ManagedConnection, statements: &[String]) -> AdbcResult<()> {
+    statements.iter().try_for_each(|sql| run(connection, sql))
 }
 
 /// Runs a statement of Sheaf's own to its end.

@@ -46,6 +46,23 @@ pub struct RowsFile {
     /// A statement may have put something else in the view's place.
     hidden: AtomicBool,
     pieces: AtomicU64,
+    names: Vec<Name>,
+}
+
+/// A column's name.
+struct Name {
+    /// In the file, where it may repeat and be empty.
+    own: String,
+    /// In DuckDB.
+    given: String,
+}
+
+/// What a file itself calls its columns.
+pub struct OwnNames {
+    /// In their order.
+    pub own: Vec<String>,
+    /// Where each is found in DuckDB: `main.view.column`.
+    pub origins: Vec<String>,
 }
 
 impl RowsFile {
@@ -60,20 +77,23 @@ impl RowsFile {
             arrow_file::skim(&path).map_err(|why| told(&why))?;
         }
         let fault = rows.fault();
+        let own: Vec<String> = rows.columns().fields().iter().map(|field| field.name().clone()).collect();
         let making = || {
             let mut connection = database.new_connection()?;
             database::run(&mut connection, &format!("ATTACH ':memory:' AS {ROWS}"))?;
             let rows: Reader = if at_once { Box::new(rows) } else { Box::new(RecordBatchIterator::new([], rows.columns())) };
-            hand_over(&mut connection, ROWS, IngestMode::Create, rows, None)
+            hand_over(&mut connection, ROWS, IngestMode::Create, rows, None)?;
+            pieces::names(&mut connection)
         };
         let made = making();
         // DuckDB takes a fault of what it reads for its end.
         if let Some(why) = fault.lock().unwrap_or_else(PoisonError::into_inner).take() {
             return Err(told(&why));
         }
-        made.map_err(|e| error::of_opening(&e, &opening.name()))?;
+        let given = made.map_err(|e| error::of_opening(&e, &opening.name()))?;
+        let names = own.into_iter().zip(given).map(|(own, given)| Name { own, given }).collect();
         let (name, view) = (opening.name(), database::stem(&opening.path));
-        Ok(Self { path, name, view, taken: Mutex::new(at_once), hidden: AtomicBool::new(false), pieces: AtomicU64::new(0) })
+        Ok(Self { path, name, view, taken: Mutex::new(at_once), hidden: AtomicBool::new(false), pieces: AtomicU64::new(0), names })
     }
 
     /// A statement is about to run that may change what a name stands for.
@@ -83,10 +103,32 @@ impl RowsFile {
         }
     }
 
+    /// The columns that DuckDB calls otherwise than the file, and what that calls them.
+    pub fn comments(&self) -> impl Iterator<Item = (String, String)> {
+        let renamed = self.names.iter().filter(|name| name.own != name.given);
+        renamed.map(|name| {
+            let own = if name.own.is_empty() { "has no name".to_owned() } else { format!("is called \"{}\"", name.own) };
+            (name.given.clone(), format!("{own} in {}", self.name))
+        })
+    }
+
+    /// The file's own names, where a statement shows it as it stands and they are not DuckDB's.
+    pub fn own_names(&self, shown: &Shown) -> Option<OwnNames> {
+        if !self.is_shown_by(shown) || self.names.iter().all(|name| name.own == name.given) {
+            return None;
+        }
+        let origin = |name: &Name| format!("main.{}.{}", self.view, name.given);
+        Some(OwnNames { own: self.names.iter().map(|name| name.own.clone()).collect(), origins: self.names.iter().map(origin).collect() })
+    }
+
+    fn is_shown_by(&self, shown: &Shown) -> bool {
+        !self.hidden.load(Ordering::Acquire) && shown.name.eq_ignore_ascii_case(&self.view)
+    }
+
     /// The file piece by piece, where the statement shows it as it stands and it was not taken over.
     pub fn shown(&self, database: &ManagedDatabase, shown: &Shown, signals: &Signals) -> AdbcResult<Option<Pieces>> {
         let is_taken = !matches!(self.taken.try_lock().as_deref(), Ok(false));
-        if is_taken || self.hidden.load(Ordering::Acquire) || !shown.name.eq_ignore_ascii_case(&self.view) {
+        if is_taken || !self.is_shown_by(shown) {
             return Ok(None);
         }
         let table = format!("piece_{}", self.pieces.fetch_add(1, Ordering::Relaxed));

@@ -5,7 +5,8 @@
 
 use super::columns::{Columns, Instants};
 use super::database::{Shared, interrupt_of, literal};
-use super::statement::{Facts, facts, shown};
+use super::rows_file::OwnNames;
+use super::statement::{Facts, Shown, facts, shown};
 use super::{bind, catalog, database, error, transaction};
 use crate::engine::worker::desk::{Command, Outcome};
 use crate::engine::worker::messages::{Done, Rows, Transaction};
@@ -138,7 +139,10 @@ impl Connected {
         if !facts.some {
             return Ok(false);
         }
-        if values.is_none() && self.show_file(sql)? {
+        let shown = if values.is_none() { self.shown(sql) } else { None };
+        if let Some(shown) = &shown
+            && self.show_file(shown, sql)?
+        {
             return Ok(true);
         }
         self.touched |= facts.touches;
@@ -156,7 +160,8 @@ impl Connected {
         }
         self.ran = facts.touches;
         let reader = statement.execute().map_err(|e| fault(&e))?;
-        let mut reading = Reading::new(Box::new(reader), Some(statement), sql.to_owned());
+        let names = shown.and_then(|shown| self.shared.own_names(&shown));
+        let mut reading = Reading::new(Box::new(reader), Some(statement), sql.to_owned()).called(names);
         if let Some(count) = reading.answer_without_rows(&facts, signals)? {
             self.rows_affected = count;
             return Ok(false);
@@ -166,13 +171,17 @@ impl Connected {
         Ok(true)
     }
 
-    /// Begins to read an Arrow file as it stands, where that is what the text says and what it means in this session.
-    fn show_file(&mut self, sql: &str) -> Result<bool, EngineError> {
-        let Some(shown) = shown(sql).filter(|_| !self.touched && self.transaction != Transaction::Failed) else { return Ok(false) };
+    /// What a text shows as it stands, where that is also what it means in this session.
+    fn shown(&self, sql: &str) -> Option<Shown> {
+        shown(sql).filter(|_| !self.touched && self.transaction != Transaction::Failed)
+    }
+
+    /// Begins to read an Arrow file as it stands, where that is what is shown.
+    fn show_file(&mut self, shown: &Shown, sql: &str) -> Result<bool, EngineError> {
         let signals = &self.signals;
-        let pieces = self.shared.shown(&shown, signals).map_err(|e| error::of_statement(&e.message, sql, signals.stopped()))?;
+        let pieces = self.shared.shown(shown, signals).map_err(|e| error::of_statement(&e.message, sql, signals.stopped()))?;
         let Some(pieces) = pieces else { return Ok(false) };
-        let mut reading = Reading::new(Box::new(pieces), None, sql.to_owned());
+        let mut reading = Reading::new(Box::new(pieces), None, sql.to_owned()).called(self.shared.own_names(shown));
         reading.look_ahead(signals)?;
         self.reading = Some(reading);
         Ok(true)
@@ -249,6 +258,12 @@ impl Reading {
     fn new(reader: Reader, statement: Option<ManagedStatement>, sql: String) -> Self {
         let schema = reader.schema();
         Self { reader, _statement: statement, sql, columns: Columns::of(&schema), zone: zone_of(&schema), held: None }
+    }
+
+    /// With the names that the file itself has.
+    fn called(mut self, names: Option<OwnNames>) -> Self {
+        self.columns = self.columns.called(names);
+        self
     }
 
     /// For a statement that answers without rows: reads it to its end; the rows it changed. `None` where the answer is rows.

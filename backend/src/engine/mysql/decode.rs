@@ -8,7 +8,6 @@ mod values;
 use super::types::{Kind, Layout};
 use super::wire::{Reader, WireError};
 use crate::engine::rows::{Decoded, Rows, Slots, Values};
-use arrow_array::builder::StringBuilder;
 use arrow_array::types as at;
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use std::sync::Arc;
@@ -53,22 +52,20 @@ fn decode(values: Values<'_>, kind: Kind) -> Result<ArrayRef, WireError> {
         Kind::Time(digits) => values.primitives::<at::Time64MicrosecondType>(|text| values::time(text, digits)),
         Kind::DateTime(digits) => values.primitives::<at::TimestampMicrosecondType>(|text| values::date_time(text, digits)),
         Kind::Uuid => values.uuids(),
-        Kind::Bits => return Ok(bits(values)),
+        Kind::FixedBytes(width) => return bits(values, width),
+        Kind::MadeBits(width) => match values.primitives::<at::UInt64Type>(values::unsigned) {
+            Some(numbers) => Some(numbers),
+            None => return bits(values, width),
+        },
         Kind::Bytes => return Ok(Arc::new(values.bytes()?)),
         Kind::Text => None,
     };
     typed.map_or_else(|| text(values), Ok)
 }
 
-fn bits(values: Values<'_>) -> ArrayRef {
-    let mut out = StringBuilder::with_capacity(values.len(), values.len() * 8);
-    for value in values.iter() {
-        match value {
-            None => out.append_null(),
-            Some(bytes) => out.append_value(values::bits(bytes)),
-        }
-    }
-    Arc::new(out.finish())
+/// Bytes, as many for each value where that is so.
+fn bits(values: Values<'_>, width: u8) -> Result<ArrayRef, WireError> {
+    values.fixed_bytes(width).map_or_else(|| Ok(Arc::new(values.bytes()?) as ArrayRef), Ok)
 }
 
 /// The server's text as it came, or its bytes where they are not UTF-8.

@@ -13,6 +13,8 @@ use std::sync::Arc;
 
 const UNSIGNED: u16 = 1 << 5;
 const ZEROFILL: u16 = 1 << 6;
+/// Of an expression whose text is bytes; of a table's column only where it was made so.
+const BYTES: u16 = 1 << 7;
 const ENUM: u16 = 1 << 8;
 const SET: u16 = 1 << 11;
 /// The character set of what has none.
@@ -22,6 +24,9 @@ const DECIMALS_FREE: u8 = 31;
 
 /// Digits behind the seconds.
 const FRACTION_MAX: u8 = 6;
+
+/// Bytes of a `BIT`, at most.
+const BIT_BYTES_MAX: u8 = 8;
 
 /// Numbers of types on the wire.
 #[allow(missing_docs)] // Each is the name that the documentation has.
@@ -81,8 +86,10 @@ pub enum Kind {
     DateTime(u8),
     /// MariaDB's `UUID`: 16 bytes.
     Uuid,
-    /// `BIT`, shown by its digits.
-    Bits,
+    /// `BIT` and `BINARY`: so many bytes.
+    FixedBytes(u8),
+    /// `BIT` of an expression: the server sends its bytes, or the digits of the number that they are.
+    MadeBits(u8),
     /// Bytes.
     Bytes,
     /// The server's text.
@@ -109,8 +116,10 @@ impl Kind {
             Self::Time(_) => DataType::Time64(TimeUnit::Microsecond),
             Self::DateTime(_) => DataType::Timestamp(TimeUnit::Microsecond, None),
             Self::Uuid => DataType::FixedSizeBinary(16),
+            Self::FixedBytes(bytes) => DataType::FixedSizeBinary(bytes.into()),
+            Self::MadeBits(_) => DataType::UInt64,
             Self::Bytes => DataType::Binary,
-            Self::Bits | Self::Text => DataType::Utf8,
+            Self::Text => DataType::Utf8,
         }
     }
 }
@@ -202,8 +211,9 @@ impl Column {
             number::TIME if self.decimals <= FRACTION_MAX => Kind::Time(self.decimals),
             number::TIMESTAMP | number::DATETIME if self.decimals <= FRACTION_MAX => Kind::DateTime(self.decimals),
             _ if self.extended_name.as_deref() == Some("uuid") => Kind::Uuid,
-            number::BIT => Kind::Bits,
+            number::BIT => self.bits(),
             number::GEOMETRY | number::VECTOR => Kind::Bytes,
+            number::STRING if self.is_bytes() => u8::try_from(self.length).map_or(Kind::Bytes, Kind::FixedBytes),
             number::VARCHAR | number::TINY_BLOB..=number::STRING if self.is_bytes() => Kind::Bytes,
             _ => Kind::Text,
         }
@@ -221,6 +231,14 @@ impl Column {
         match (u8::try_from(self.precision()), i8::try_from(self.decimals)) {
             (Ok(precision @ 1..=DECIMAL256_MAX_PRECISION), Ok(scale)) if self.decimals <= precision => Kind::Decimal { precision, scale },
             _ => Kind::Text,
+        }
+    }
+
+    fn bits(&self) -> Kind {
+        match u8::try_from(self.length.div_ceil(8)) {
+            Ok(bytes @ 1..=BIT_BYTES_MAX) if self.has(BYTES) => Kind::MadeBits(bytes),
+            Ok(bytes @ 1..=BIT_BYTES_MAX) => Kind::FixedBytes(bytes),
+            _ => Kind::Bytes,
         }
     }
 
@@ -358,10 +376,12 @@ mod tests {
             (column(number::DATETIME, 19, 0, 0, BINARY), "DATETIME", Kind::DateTime(0)),
             (column(number::DATETIME, 26, 0, 6, BINARY), "DATETIME(6)", Kind::DateTime(6)),
             (column(number::TIME, 17, 0, 39, BINARY), "TIME", Kind::Text),
-            (column(number::BIT, 8, UNSIGNED, 0, BINARY), "BIT(8)", Kind::Bits),
+            (column(number::BIT, 8, UNSIGNED, 0, BINARY), "BIT(8)", Kind::FixedBytes(1)),
+            (column(number::BIT, 9, UNSIGNED, 0, BINARY), "BIT(9)", Kind::FixedBytes(2)),
+            (column(number::BIT, 9, UNSIGNED | BYTES, 0, BINARY), "BIT(9)", Kind::MadeBits(2)),
             (column(number::BLOB, 65_535, 0, 0, BINARY), "BLOB", Kind::Bytes),
             (column(number::BLOB, 65_535, 0, 0, 45), "TEXT", Kind::Text),
-            (column(number::STRING, 16, 0, 0, BINARY), "BINARY(16)", Kind::Bytes),
+            (column(number::STRING, 16, 0, 0, BINARY), "BINARY(16)", Kind::FixedBytes(16)),
             (column(number::VAR_STRING, 80, 0, 0, 255), "VARCHAR(20)", Kind::Text),
             (column(number::STRING, 12, ENUM, 0, 45), "ENUM", Kind::Text),
             (column(number::JSON, 0, 0, 0, 45), "JSON", Kind::Text),

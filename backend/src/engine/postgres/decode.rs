@@ -68,6 +68,7 @@ fn plain(values: Values<'_>, kind: Kind, reading: Reading) -> Option<ArrayRef> {
         Kind::Int32 => values.primitives::<at::Int32Type>(values::integer),
         Kind::Int64 => values.primitives::<at::Int64Type>(values::integer),
         Kind::Oid => values.primitives::<at::UInt32Type>(values::integer),
+        Kind::Xid8 => values.primitives::<at::UInt64Type>(values::xid8),
         Kind::Float32 if reading.shortest_floats => values.primitives::<at::Float32Type>(values::float4),
         Kind::Float64 if reading.shortest_floats => values.primitives::<at::Float64Type>(values::float8),
         Kind::Decimal { precision, scale } => values.decimals(precision, scale),

@@ -26,6 +26,8 @@ pub enum Kind {
     Int64,
     /// The number of an object, of a transaction or of a command: 32 bits without a sign.
     Oid,
+    /// The number of a transaction with its epoch: 64 bits without a sign.
+    Xid8,
     /// `float4`.
     Float32,
     /// `float8`.
@@ -75,6 +77,7 @@ impl Kind {
             1184 => Self::Instant,
             1186 => Self::Interval,
             2950 => Self::Uuid,
+            5069 => Self::Xid8,
             1700 => Self::decimal(modifier),
             _ => Self::Text,
         }
@@ -98,6 +101,7 @@ impl Kind {
             Self::Int32 => DataType::Int32,
             Self::Int64 => DataType::Int64,
             Self::Oid => DataType::UInt32,
+            Self::Xid8 => DataType::UInt64,
             Self::Float32 => DataType::Float32,
             Self::Float64 => DataType::Float64,
             Self::Decimal { precision, scale } if precision <= DECIMAL128_MAX_PRECISION => DataType::Decimal128(precision, scale),

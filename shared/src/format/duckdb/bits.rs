@@ -21,6 +21,35 @@ pub fn extension(field: &Field) -> Option<&str> {
     parameters.split("\"type_name\":\"").nth(1)?.split('"').next()
 }
 
+/// Extension types that a page may have in a form of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Opaque {
+    /// A byte that is zero or not.
+    Truth,
+    /// JSON, as text.
+    Json,
+    /// 16 bytes, the highest first.
+    Uuid,
+    /// 16 bytes, the lowest first, of a number with a sign.
+    Huge,
+    /// The same without a sign.
+    UnsignedHuge,
+    /// Any other.
+    Other,
+}
+
+/// Which of them a field is of; `None` where it is of no extension type.
+pub fn opaque(field: &Field) -> Option<Opaque> {
+    Some(match extension(field)? {
+        "arrow.bool8" => Opaque::Truth,
+        "arrow.json" => Opaque::Json,
+        UUID_EXTENSION => Opaque::Uuid,
+        "hugeint" => Opaque::Huge,
+        "uhugeint" => Opaque::UnsignedHuge,
+        _ => Opaque::Other,
+    })
+}
+
 /// The text of a value of an extension type; `None` where it is none.
 pub fn text(array: &dyn Array, field: &Field, row: usize) -> Option<String> {
     let name = extension(field)?;

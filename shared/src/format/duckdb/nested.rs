@@ -24,11 +24,6 @@ pub fn is_nested(kind: &DataType) -> bool {
     )
 }
 
-/// Bytes that stand for something else.
-pub fn is_opaque(field: &Field) -> bool {
-    bits::extension(field).is_some_and(|name| !matches!(name, "arrow.json" | "arrow.bool8"))
-}
-
 /// The text of a nested value.
 pub fn text(array: &dyn Array, row: usize, instants: &Instants<'_>) -> Option<String> {
     match array.data_type() {

@@ -47,6 +47,24 @@ pub fn time_with_zone(bits: u64) -> String {
     time(i128::from(bits >> 24) * 1_000) + &offset(LARGEST_OFFSET - below)
 }
 
+/// An instant, by a clock that is so many seconds ahead of UTC; `None` where that clock has no such time.
+pub fn instant(micros: i64, ahead: i32) -> Option<String> {
+    let shown = micros.checked_add(i64::from(ahead) * 1_000_000).filter(|shown| !is_infinite(*shown))?;
+    Some(timestamp(shown, 1_000) + &offset(ahead.into()))
+}
+
+/// How many seconds the clock is ahead of UTC that an instant has this text by; `None` where the two don't make the same text again.
+pub fn ahead(micros: i64, text: &str) -> Option<i32> {
+    let at = text.rfind(['+', '-'])?;
+    let (sign, digits) = text.get(at..)?.split_at_checked(1)?;
+    let mut seconds = 0;
+    for (part, unit) in digits.split(':').zip([3_600, 60, 1]) {
+        seconds += part.parse::<i32>().ok().filter(|part| (0..60).contains(part))? * unit;
+    }
+    let ahead = if sign == "-" { -seconds } else { seconds };
+    (instant(micros, ahead)? == text).then_some(ahead)
+}
+
 fn offset(seconds: i64) -> String {
     let sign = if seconds < 0 { '-' } else { '+' };
     let (hours, minutes, rest) = (seconds.abs() / 3600, seconds.abs() / 60 % 60, seconds.abs() % 60);

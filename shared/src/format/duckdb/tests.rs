@@ -1,5 +1,5 @@
 use super::*;
-use crate::page::EXTENSION_KEY;
+use crate::page::{EXTENSION_KEY, OFFSETS_KEY};
 use arrow_array::{BinaryArray, Float64Array, IntervalMonthDayNanoArray, TimestampMicrosecondArray};
 use arrow_buffer::IntervalMonthDayNano;
 use std::collections::HashMap;
@@ -39,6 +39,33 @@ fn an_instant_is_utc_unless_the_caller_says() {
     assert_eq!(all(&array, &[]), ["1970-01-01 00:00:00+00", "infinity"]);
     let field = Field::new("c", array.data_type().clone(), true);
     assert_eq!(text(&array, &field, 0, &|_| Some("x".to_owned())).unwrap(), "x");
+}
+
+#[test]
+fn an_instant_is_written_by_the_clock_that_its_page_tells() {
+    let array = TimestampMicrosecondArray::from(vec![0, 1_000_000, i64::MAX, -i64::MAX]).with_timezone("UTC");
+    let of = |offsets: &str| all(&array, &[(OFFSETS_KEY, offsets)]);
+    assert_eq!(of("0:20700")[..2], ["1970-01-01 05:45:00+05:45", "1970-01-01 05:45:01+05:45"]);
+    assert_eq!(of("0:-2670,1000000:-2640"), ["1969-12-31 23:15:30-00:44:30", "1969-12-31 23:16:01-00:44", "infinity", "-infinity"]);
+    assert_eq!(of("nonsense")[0], "∅", "no clock is made up");
+}
+
+#[test]
+fn a_clock_is_known_by_the_text_of_an_instant() {
+    for (micros, text, expected) in [
+        (0, "1970-01-01 00:00:00+00", Some(0)),
+        (500_000, "1969-12-31 19:00:00.5-05", Some(-18_000)),
+        (0, "1969-12-31 23:15:30-00:44:30", Some(-2_670)),
+        (0, "1970-01-01 05:45:00+05:45", Some(20_700)),
+        (0, "1970-01-01 00:00:00+01", None),
+        (0, "1970-01-01 00:00:00", None),
+        (0, "1970-01-01 00:00:00-00", None),
+        (0, "1970-01-01 05:45:00+5:45", None),
+        (0, "infinity", None),
+        (0, "", None),
+    ] {
+        assert_eq!(ahead(micros, text), expected, "{text}");
+    }
 }
 
 #[test]

@@ -106,6 +106,12 @@ impl Pieces {
     }
 }
 
+/// What DuckDB calls the columns.
+pub fn names(connection: &mut ManagedConnection) -> AdbcResult<Vec<String>> {
+    let schema = select(connection, ROWS, None)?.reader.schema();
+    Ok(schema.fields().iter().map(|field| field.name().clone()).collect())
+}
+
 fn select(connection: &mut ManagedConnection, table: &str, signals: Option<&Signals>) -> AdbcResult<Piece> {
     let mut statement = connection.new_statement()?;
     if let Some(signals) = signals {

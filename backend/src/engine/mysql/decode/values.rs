@@ -82,14 +82,6 @@ pub fn date_time(text: &[u8], digits: u8) -> Option<i64> {
     Some(i64::from(date(day)?) * DAY_MICROS + time(rest.strip_prefix(b" ")?, digits)?)
 }
 
-/// The digits of a `BIT`, as `BIN()` writes them.
-pub fn bits(bytes: &[u8]) -> String {
-    let mut text: String = bytes.iter().map(|byte| format!("{byte:08b}")).collect();
-    let zeros = text.find('1').unwrap_or(text.len().saturating_sub(1));
-    text.drain(..zeros);
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -145,14 +137,5 @@ mod tests {
             assert_eq!(time(text.as_bytes(), 2), None, "{text}");
         }
         assert_eq!(date_time(b"0000-00-00 00:00:00.000", 3), None);
-    }
-
-    #[test]
-    fn bits_are_their_digits() {
-        assert_eq!(
-            (bits(&[0b1010_0101]), bits(&[0]), bits(&[1]), bits(&[0, 1, 0])),
-            ("10100101".into(), "0".into(), "1".into(), "100000000".into())
-        );
-        assert_eq!(bits(&[]), "");
     }
 }

@@ -29,6 +29,13 @@ pub fn integer<T: TryFrom<i64>>(text: &[u8]) -> Option<T> {
     T::try_from(if negative { value } else { value.checked_neg()? }).ok()
 }
 
+/// `xid8`: an integer without a sign.
+pub fn xid8(text: &[u8]) -> Option<u64> {
+    let value: u64 = std::str::from_utf8(text).ok()?.parse().ok()?;
+    let is_own = text.first().is_some_and(u8::is_ascii_digit) && (text == b"0" || !text.starts_with(b"0"));
+    is_own.then_some(value)
+}
+
 /// `double precision` in the shortest digits.
 pub fn float8(text: &[u8]) -> Option<f64> {
     let value: f64 = std::str::from_utf8(text).ok()?.parse().ok()?;
