@@ -202,7 +202,7 @@ SELECT 'made' AS made`);
   const closed = w.explorer.getByRole("treeitem", { name: /^closed\s+no permission/ });
   await closed.focus();
   await page.keyboard.press("ArrowRight");
-  await expect(w.explorer.getByRole("treeitem", { name: "No permission to use this schema" })).toBeVisible();
+  await expect(w.explorer.getByRole("treeitem", { name: "No permission to use it" })).toBeVisible();
   await w.execute("SELECT n FROM open_to_all");
   await expect(w.cell(1, 1)).toHaveText("7");
   await w.execute("SELECT * FROM closed.secrets");
@@ -224,6 +224,7 @@ test("a value that is refused is marked in the form, which comes again", async (
   const refused = form.getByLabel("$2", { exact: true });
   await expect(refused).toHaveAttribute("aria-invalid", "true");
   await expect(refused).toHaveAccessibleDescription('invalid input syntax for type integer: "seven"');
+  await expect(form.getByRole("alert")).toBeVisible();
   await expect(refused).toBeFocused();
   await expect(form.getByLabel("$1", { exact: true })).toHaveAttribute("aria-invalid", "false");
   await refused.fill("7");

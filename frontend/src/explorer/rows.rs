@@ -217,7 +217,7 @@ fn below_schema(out: &mut Vec<Row>, id: &ConnectionId, schema: &Schema, place: (
     let (first, count) = (usize::from(schema.denied), usize::from(schema.denied) + shown.len());
     if schema.denied {
         // What else is told of it stands below: names that no statement of this user can read.
-        let row = Row::new(format!("{key}0"), Node::Nothing, 3, "No permission to use this schema", Glyph::Note);
+        let row = Row::new(format!("{key}0"), Node::Nothing, 3, "No permission to use it", Glyph::Note);
         out.push(Row { place: (1, count), ..row });
     } else if shown.is_empty() {
         out.push(Row::new(format!("{key}0"), Node::Nothing, 3, "No tables", Glyph::Table));
@@ -443,12 +443,12 @@ mod tests {
         let wanted = [
             "Shop",
             "  closed",
-            "    No permission to use this schema",
+            "    No permission to use it",
             "    told",
             "  empty",
             "    No tables",
             "  shut",
-            "    No permission to use this schema",
+            "    No permission to use it",
         ];
         assert_eq!(labels(&shown), wanted);
         assert_eq!(
@@ -460,7 +460,7 @@ mod tests {
         assert_eq!([2, 5].map(|at| &shown[at].node), [&Node::Nothing; 2]);
         assert_eq!(
             labels(&rows(&[connection("c")], |_| load.clone(), &set(&[]), "told", 264.0))[1..],
-            ["  closed", "    No permission to use this schema", "    told"]
+            ["  closed", "    No permission to use it", "    told"]
         );
     }
 

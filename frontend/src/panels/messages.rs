@@ -14,12 +14,20 @@ pub fn MessageLog(
     console: Console,
 ) -> impl IntoView {
     let node = NodeRef::<html::Div>::new();
-    // The newest entry is in sight.
+    // The newest entry is in sight, from its beginning.
     Effect::new(move |_| {
         console.messages.entries.track();
         console.messages.shown.track();
         if let Some(log) = node.get() {
-            request_animation_frame(move || log.set_scroll_top(log.scroll_height()));
+            request_animation_frame(move || {
+                log.set_scroll_top(log.scroll_height());
+                if let Some(newest) = log.last_element_child() {
+                    let above = log.get_bounding_client_rect().top() - newest.get_bounding_client_rect().top();
+                    if above > 0.0 {
+                        log.set_scroll_top(log.scroll_top() - above.ceil() as i32);
+                    }
+                }
+            });
         }
     });
     view! {

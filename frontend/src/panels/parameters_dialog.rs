@@ -182,7 +182,7 @@ fn ValueField(form: Form, name: String, at: usize, is_first: bool, hint: Option<
             </span>
         </div>
         {refused.map(|refused| view! {
-            <p id=format!("value-{at}-fault") class="about fault" role="alert" hidden=move || !is_refused.get()>{refused.message}</p>
+            <p id=format!("value-{at}-fault") class="fault" role="alert" hidden=move || !is_refused.get()>{refused.message}</p>
         })}
         </div>
     }
