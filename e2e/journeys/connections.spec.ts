@@ -73,6 +73,7 @@ base("after a new start of the server the password is asked for again, and then 
     await server.restart();
     await w.execute("SELECT 'after' AS word");
     await expect(dialog).toBeVisible();
+    await expect(dialog.getByRole("alert")).toContainText(`The server asks for the password of ${postgres.user}`);
     await expect(dialog.getByLabel("Host", { exact: true })).toHaveValue("127.0.0.1");
     await expect(dialog.getByLabel("Password", { exact: true })).toBeFocused();
     await page.keyboard.type(postgres.password);

@@ -2,7 +2,7 @@ import { test as base, expect } from "@playwright/test";
 import { Server } from "./support/server.ts";
 import { test as journey, Workbench } from "./support/journey.ts";
 
-base("a closed server is said in one sentence, and the text is still there", async ({ page }) => {
+base("a closed server is said once, and the text is still there", async ({ page }) => {
   const server = await Server.start();
   try {
     await page.goto(await server.launch());
@@ -11,7 +11,9 @@ base("a closed server is said in one sentence, and the text is still there", asy
     await expect(w.cell(1, 1)).toHaveText("1");
     await server.kill();
     await w.execute("SELECT 2 AS two");
-    await expect(w.messages).toContainText(/server/i);
+    await expect(w.messages).toContainText("No answer came to this statement");
+    await expect(w.status).toContainText("does not answer");
+    await expect(page.getByText("does not answer")).toHaveCount(1);
     await expect(w.editor).toContainText("SELECT 2 AS two");
     await expect(w.cell(1, 1)).toHaveText("1");
   } finally {
@@ -33,7 +35,8 @@ base("a server that comes back is believed: nothing still says that it does not 
     await server.kill();
     await w.grid.focus();
     await page.keyboard.press("Control+End");
-    await expect(page.getByRole("log", { name: "Result note" })).toContainText("does not answer");
+    await expect(page.getByRole("log", { name: "Result note" })).toContainText("could not be read");
+    await expect(page.getByText("does not answer")).toHaveCount(1);
     await server.restart();
     await expect(page.getByRole("log", { name: "Result note" })).toBeHidden();
     await expect(w.status).not.toContainText("does not answer");
@@ -42,6 +45,30 @@ base("a server that comes back is believed: nothing still says that it does not 
     await expect(w.cell(1, 1)).toHaveText("1");
     await w.execute("SELECT 2 AS two");
     await expect(w.cell(1, 1)).toHaveText("2");
+  } finally {
+    await server.stop();
+  }
+});
+
+base("a transaction can't be ended while the server does not answer, and is gone with a server that was started anew", async ({ page }) => {
+  const server = await Server.start();
+  try {
+    await page.goto(await server.launch());
+    const w = new Workbench(page);
+    await w.execute("BEGIN");
+    await expect(w.status).toContainText("Transaction open");
+    const commit = page.getByRole("button", { name: "Commit", exact: true }), rollBack = page.getByRole("button", { name: "Roll back", exact: true });
+    await expect(commit).toBeEnabled();
+    await server.kill();
+    for (const button of [commit, rollBack]) {
+      await expect(button).toBeDisabled();
+      await expect(button).toHaveAttribute("title", "Sheaf's server does not answer");
+    }
+    await expect(w.status).toContainText("A transaction was open");
+    await server.restart();
+    await expect(commit).toBeHidden();
+    await expect(w.status).not.toContainText(/transaction/i);
+    await expect(w.status).not.toContainText("does not answer");
   } finally {
     await server.stop();
   }

@@ -13,7 +13,7 @@ pub mod timer;
 
 pub use body::Lines;
 pub use events::events;
-pub use fetch::{on_reached, on_refused, set_bearer, signed_in};
+pub use fetch::{is_unanswered, on_reached, on_refused, set_bearer, signed_in};
 
 use arrow_array::RecordBatch;
 use fetch::{Ask, Method};

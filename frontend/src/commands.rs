@@ -10,6 +10,7 @@ use crate::flows::{browse, run, tabs};
 use crate::state::Workbench;
 use crate::state::consoles::Console;
 use crate::state::dialogs::Dialog;
+use crate::state::link::Link;
 use crate::state::result::Transaction;
 use crate::state::theme::Theme;
 use crate::ui;
@@ -234,7 +235,8 @@ fn at_rest(w: Workbench) -> bool {
 
 /// The shown console rests, and its session has something open of that kind.
 fn transaction(w: Workbench, is: fn(Transaction) -> bool) -> bool {
-    at_rest(w) && w.consoles.shown_untracked().is_some_and(|console| is(console.slot.transaction.get_untracked()))
+    let answers = w.link.get_untracked() == Link::Up;
+    at_rest(w) && answers && w.consoles.shown_untracked().is_some_and(|console| is(console.slot.transaction.get_untracked()))
 }
 
 fn several_consoles(w: Workbench) -> bool {

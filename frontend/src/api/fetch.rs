@@ -183,8 +183,15 @@ impl Reply {
     }
 }
 
+const UNREACHABLE: &str = "Sheaf's server does not answer";
+
 fn unreachable() -> Problem {
-    Problem::new(ErrorCode::Internal, "Sheaf's server does not answer")
+    Problem::new(ErrorCode::Internal, UNREACHABLE)
+}
+
+/// No answer came at all.
+pub fn is_unanswered(problem: &Problem) -> bool {
+    problem.code == ErrorCode::Internal && problem.message == UNREACHABLE
 }
 
 fn cut_short() -> Problem {

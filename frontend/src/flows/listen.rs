@@ -1,7 +1,7 @@
 //! The event stream of this window: news of its runs, and the sign that the server lives.
 
 use super::run::{say_end, say_notices};
-use super::{browse, tabs};
+use super::{browse, sessions, tabs};
 use crate::api;
 use crate::state::Workbench;
 use crate::state::consoles::Console;
@@ -58,6 +58,7 @@ async fn recover(w: Workbench) {
             }
         }
     }
+    sessions::look_again(w).await;
     for console in w.consoles.list.get_untracked() {
         if let Some(grid) = console.grid.get_untracked() {
             grid.recover.run(());

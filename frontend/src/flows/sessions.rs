@@ -76,6 +76,19 @@ pub async fn settle_for(w: Workbench, console: Console, connection: &ConnectionI
     }
 }
 
+/// The server answers again, perhaps a new process of it: what is shown as open is asked for anew.
+pub async fn look_again(w: Workbench) {
+    for console in w.consoles.list.get_untracked() {
+        let Some(connection) = console.connection.get_untracked() else { continue };
+        if console.slot.transaction.get_untracked().is_open()
+            && let Some(found) = settle(w, console, &connection).await
+            && !console.slot.is_working()
+        {
+            console.slot.transaction.set(found.status.map(|status| status.transaction).unwrap_or_default());
+        }
+    }
+}
+
 fn not_sent(sentence: &str) -> Problem {
     Problem::new(ErrorCode::Elsewhere, sentence)
 }

@@ -1,6 +1,7 @@
 //! What the parts around the rows show: signals that the grid sets and the component reads.
 
 use super::selection::Place;
+use crate::api;
 use leptos::prelude::*;
 use shared::problem::Problem;
 
@@ -37,6 +38,11 @@ impl Note {
     #[must_use]
     pub fn passing(self) -> Self {
         Self { passes: true, ..self }
+    }
+
+    /// Rows did not come. Of a server that does not answer the status line tells, for as long as it is so.
+    pub fn unread(problem: &Problem) -> Self {
+        Self::failed(if api::is_unanswered(problem) { "The rest could not be read" } else { problem.message.as_str() })
     }
 }
 

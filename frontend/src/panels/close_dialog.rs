@@ -3,6 +3,7 @@
 use crate::flows::{run, tabs};
 use crate::state::Workbench;
 use crate::state::result::{Outcome, Transaction};
+use crate::state::words;
 use crate::ui::dialog::Modal;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -22,6 +23,7 @@ pub fn CloseDialog(
         let busy = RwSignal::new(false);
         let failed = move || console.slot.transaction.get() == Transaction::Failed;
         let working = move || busy.get() || console.slot.running.with(Option::is_some);
+        let why = move || words::no_end(w.link.get());
         let keep = move || w.dialogs.close();
         // The session goes with the console, and all that was not committed with the session.
         let roll_back = move |_| {
@@ -64,7 +66,7 @@ pub fn CloseDialog(
                         {move || if open() { "Roll back" } else { "Close" }}
                     </button>
                     <Show when=move || open() && !failed()>
-                        <button type="button" class="button primary" disabled=working on:click=commit>"Commit"</button>
+                        <button type="button" class="button primary" disabled=move || working() || why().is_some() title=why on:click=commit>"Commit"</button>
                     </Show>
                 </footer>
             </Modal>

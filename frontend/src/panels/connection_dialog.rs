@@ -131,6 +131,8 @@ fn focus_soon(field: &str) {
 pub fn ConnectionDialog(
     /// Which one is edited.
     id: Option<ConnectionId>,
+    /// What sent the person here; a failed catalog does where nothing is told.
+    reason: Option<Problem>,
 ) -> impl IntoView {
     let w = Workbench::here();
     let saved = id.as_ref().and_then(|id| untrack(|| w.connections.get(id)));
@@ -151,11 +153,10 @@ pub fn ConnectionDialog(
     let held = StoredValue::new(saved.map(|one| one.held).unwrap_or_default());
     let form = Form { draft, tried: RwSignal::new(false), told, held, change: Callback::new(change) };
     let work = Work { w, id: StoredValue::new(id.filter(|_| !is_new)), form, outcome, saving: RwSignal::new(false) };
-    // What sent the person here, where it is for this dialog to settle.
-    if let Some(problem) = failed.as_ref().and_then(Load::problem)
-        && problem.code == ErrorCode::UnknownHostKey
-    {
-        outcome.set(Some(Outcome::Bad(problem.clone())));
+    // Where that is for this dialog to settle.
+    let is_ours = |problem: &Problem| matches!(problem.code, ErrorCode::UnknownHostKey | ErrorCode::PasswordNeeded);
+    if let Some(problem) = reason.or_else(|| failed.as_ref().and_then(Load::problem).cloned()).filter(is_ours) {
+        outcome.set(Some(Outcome::Bad(problem)));
     }
     let network = move || draft.with(Draft::is_network);
     view! {

@@ -52,6 +52,7 @@ pub fn StatusLine() -> impl IntoView {
             }}
             {move || match transaction() {
                 Transaction::None => ().into_any(),
+                _ if w.link.get() == Link::Lost => view! { <span class="status-item warning">{words::transaction(transaction(), Link::Lost)}</span> }.into_any(),
                 Transaction::Open => view! { <span class="status-item warning">"Transaction open"</span> }.into_any(),
                 Transaction::Failed => view! { <span class="status-item danger">"Transaction failed"</span> }.into_any(),
             }}

@@ -28,6 +28,8 @@ pub fn Toolbar(
     let running = move || console.slot.running.with(Option::is_some);
     let cancelling = move || console.slot.running.with(|running| running.as_ref().is_some_and(|running| running.cancelling));
     let transaction = move || console.slot.transaction.get();
+    let why = move || words::no_end(w.link.get());
+    let no_end = move || running() || why().is_some();
     let run_keys = commands::keys_of("run.statement");
     let choices = move || w.connections.list.with(|list| list.here().cloned().unwrap_or_default());
     let color = move || console.connection.get().and_then(|id| w.connections.get(&id)).and_then(|one| one.fields.color);
@@ -114,12 +116,12 @@ pub fn Toolbar(
             </Show>
             <Show when=move || transaction().is_open()>
                 <span class="badge" class:warning=move || transaction() == Transaction::Open class:danger=move || transaction() == Transaction::Failed>
-                    {move || words::transaction(transaction())}
+                    {move || words::transaction(transaction(), w.link.get())}
                 </span>
                 <Show when=move || transaction() == Transaction::Open>
-                    <button type="button" class="button small" disabled=running on:click=move |_| commands::perform(w, "transaction.commit")>"Commit"</button>
+                    <button type="button" class="button small" disabled=no_end title=why on:click=move |_| commands::perform(w, "transaction.commit")>"Commit"</button>
                 </Show>
-                <button type="button" class="button small" disabled=running on:click=move |_| commands::perform(w, "transaction.roll_back")>"Roll back"</button>
+                <button type="button" class="button small" disabled=no_end title=why on:click=move |_| commands::perform(w, "transaction.roll_back")>"Roll back"</button>
             </Show>
             <span class="spring"></span>
             <div class="halves" role="group" aria-label="Shown half">

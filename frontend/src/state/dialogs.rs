@@ -3,6 +3,7 @@
 use super::parameters::Asked;
 use leptos::prelude::*;
 use shared::ids::ConnectionId;
+use shared::problem::Problem;
 use std::sync::Arc;
 
 /// A dialog that may be open.
@@ -16,6 +17,8 @@ pub enum Dialog {
     Keys,
     /// A connection's fields: a new one, or the one that is named.
     Connection(Option<ConnectionId>),
+    /// A connection's fields, for what kept a statement from its database.
+    Mend(ConnectionId, Box<Problem>),
     /// Asks before a connection is deleted.
     DeleteConnection(ConnectionId),
     /// Asks for the values that statements wait for.

@@ -1,5 +1,6 @@
 //! Numbers, times and names as the interface writes them. Pure.
 
+use super::link::Link;
 use shared::sql::outline::{TableSource, outline};
 use shared::sql::{Token, lex};
 use shared::wire::connection::EngineKind;
@@ -104,13 +105,19 @@ pub fn changes_catalog(sql: &str, engine: EngineKind) -> bool {
         || (is(&["SELECT", "WITH"]) && tokens.iter().any(|token| token.is_word(sql, "INTO")))
 }
 
-/// What a session has open; nothing where it has nothing.
-pub fn transaction(state: TransactionState) -> Option<&'static str> {
-    match state {
-        TransactionState::None => None,
-        TransactionState::Open => Some("Transaction open"),
-        TransactionState::Failed => Some("Transaction failed: only Roll back is possible"),
+/// What a session has open, or had as far as is known; nothing where it has nothing.
+pub fn transaction(state: TransactionState, link: Link) -> Option<&'static str> {
+    match (state, link) {
+        (TransactionState::None, _) => None,
+        (_, Link::Lost) => Some("A transaction was open"),
+        (TransactionState::Open, Link::Up) => Some("Transaction open"),
+        (TransactionState::Failed, Link::Up) => Some("Transaction failed: only Roll back is possible"),
     }
+}
+
+/// Why nothing can be ended now.
+pub fn no_end(link: Link) -> Option<&'static str> {
+    (link == Link::Lost).then_some("Sheaf's server does not answer")
 }
 
 /// The engine's own name.

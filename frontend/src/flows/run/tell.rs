@@ -1,7 +1,7 @@
 //! What is said of a statement: in the log, in the status line, at its place in the text.
 
 use super::Sent;
-use crate::api::Told;
+use crate::api::{self, Told};
 use crate::flows::wall_time;
 use crate::state::Workbench;
 use crate::state::consoles::Console;
@@ -14,6 +14,9 @@ use crate::state::words;
 use leptos::prelude::*;
 use shared::problem::{ErrorCode, Problem};
 use shared::wire::run::Notice;
+
+/// What is said of a statement that found no server, or of which nothing came back.
+const UNANSWERED: &str = "No answer came to this statement";
 
 /// Adds a plain entry to a console's log.
 pub fn say(console: Console, kind: Kind, text: &str, more: Option<String>) {
@@ -69,6 +72,9 @@ pub(super) fn done(console: Console, sent: &Sent, what: &str, told: &Told) {
 
 /// A statement did not end well.
 pub(super) fn failed(w: Workbench, console: Console, sent: &Sent, problem: &Problem, cancelled: bool) {
+    // Why no answer came, the status line says, for as long as it is so.
+    let unanswered = api::is_unanswered(problem).then(|| Problem { message: UNANSWERED.to_owned(), ..problem.clone() });
+    let problem = unanswered.as_ref().unwrap_or(problem);
     if let Some(transaction) = problem.transaction {
         console.slot.newest.set_value(None);
         console.slot.transaction.set(transaction);
@@ -102,8 +108,10 @@ pub(super) fn failed(w: Workbench, console: Console, sent: &Sent, problem: &Prob
     }
     let statement = statement_of(sent);
     console.messages.push(Message { number: 0, at: wall_time(), kind, text, more, statement, mark });
-    if matches!(problem.code, ErrorCode::PasswordNeeded | ErrorCode::UnknownHostKey) {
-        w.dialogs.show(Dialog::Connection(console.connection.get_untracked()));
+    if matches!(problem.code, ErrorCode::PasswordNeeded | ErrorCode::UnknownHostKey)
+        && let Some(connection) = console.connection.get_untracked()
+    {
+        w.dialogs.show(Dialog::Mend(connection, Box::new(problem.clone())));
     }
 }
 

@@ -103,7 +103,7 @@ impl GridView {
         self.stop_reading = None;
         self.grid.ui.reading.set(None);
         if !stopped {
-            self.grid.ui.note.set(Some(Note::failed(problem.message)));
+            self.grid.ui.note.set(Some(Note::unread(&problem)));
         }
         self.refresh();
     }
@@ -128,7 +128,7 @@ impl GridView {
             let grid = self.grid;
             spawn_local(async move {
                 if let Err(problem) = answer.await {
-                    grid.with(|view| view.grid.ui.note.set(Some(Note::failed(problem.message))));
+                    grid.with(|view| view.grid.ui.note.set(Some(Note::unread(&problem))));
                 }
             });
         }

@@ -74,7 +74,7 @@ impl<'a> SignIn<'a> {
     fn known_password(&self) -> Result<&'a [u8], EngineError> {
         match self.password {
             Some(password) => Ok(password.reveal().as_bytes()),
-            None => Err(EngineError::not_sent(ErrorCode::PasswordNeeded, format!("the server asks for the password of {}", self.user))),
+            None => Err(EngineError::not_sent(ErrorCode::PasswordNeeded, format!("The server asks for the password of {}", self.user))),
         }
     }
 
