@@ -21,6 +21,27 @@ for (const theme of ["light", "dark"] as const) {
   });
 }
 
+for (const theme of ["light", "dark"] as const) {
+  test(`what steps back can still be read in the ${theme} theme: rows of a run before, messages, marks, the form for values`, async ({ workbench: w, page }) => {
+    await page.emulateMedia({ colorScheme: theme });
+    const serious = async () => {
+      const report = await new AxeBuilder({ page }).analyze();
+      const found = report.violations.filter((violation) => violation.impact === "serious" || violation.impact === "critical");
+      return found.map((violation) => `${violation.id}: ${violation.nodes.map((node) => node.target.join(" ")).join(", ")}`);
+    };
+    await w.execute("SELECT 'a' || char(8238) || 'b' AS word, 1 AS one, NULL AS none");
+    await expect(w.cell(1, 2)).toHaveText("1");
+    await w.execute("SELECT nme");
+    await expect(w.messages).toContainText("no such column: nme");
+    await expect(page.getByRole("tabpanel")).toContainText("Rows of the run before");
+    await page.getByLabel("Filter tables and views").fill("orders");
+    expect(await serious()).toEqual([]);
+    await w.execute("SELECT * FROM orders WHERE id = :id");
+    await expect(page.getByRole("dialog", { name: "Values" })).toBeVisible();
+    expect(await serious()).toEqual([]);
+  });
+}
+
 test("eight rows stay beside the messages where the window is small", async ({ workbench: w, page }) => {
   await page.setViewportSize({ width: 1024, height: 700 });
   for (const word of ["one", "two", "three"]) {
