@@ -28,6 +28,11 @@ pub fn is_there(pid: u32) -> bool {
     Path::new(&format!("/proc/{pid}")).exists()
 }
 
+/// Waits until it is no more.
+pub fn wait_for_end(pid: u32) {
+    assert!(Command::new("tail").args(["-f", "/dev/null", "--pid", &pid.to_string()]).status().unwrap().success());
+}
+
 /// How long it has worked, in the system's ticks.
 pub fn worked(pid: u32) -> u64 {
     let told = read_to_string(format!("/proc/{pid}/stat")).unwrap();

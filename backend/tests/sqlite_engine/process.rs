@@ -6,6 +6,8 @@ use shared::problem::ErrorCode;
 use std::fs::read_to_string;
 use testing::processes;
 
+/// One call of a function, from within which SQLite does not look up.
+const DEAF: &str = "SELECT instr(replace(hex(zeroblob(20000000)), '00', 'a'), replace(hex(zeroblob(400000)), '00', 'a') || 'b')";
 /// A statement that gives no row and never ends.
 const RUNAWAY: &str = "WITH RECURSIVE c(x) AS (VALUES(1) UNION ALL SELECT x+1 FROM c) SELECT count(*) FROM c";
 
@@ -94,6 +96,26 @@ async fn a_process_that_does_not_hear_a_stop_is_ended_and_what_that_undid_is_tol
         assert!(!processes::is_there(pid), "{sql}");
         assert_eq!(one(&mut db.session().await, "SELECT count(*) FROM t").await, [["0"]], "{sql}");
     }
+}
+
+#[tokio::test]
+async fn a_session_that_is_dropped_inside_a_long_call_leaves_no_process() {
+    let db = Db::new("CREATE TABLE t(a)");
+    let mut session = db.session().await;
+    run(&mut session, &["BEGIN IMMEDIATE"]).await;
+    let pid = processes::the_one_of(db.path());
+    let begun = processes::worked(pid);
+    tokio::select! {
+        ended = session.execute(DEAF, PAGE) => panic!("{ended:?}"),
+        () = async {
+            while processes::worked(pid) < begun + 30 {
+                tokio::task::yield_now().await;
+            }
+        } => {}
+    }
+    drop(session);
+    processes::wait_for_end(pid);
+    run(&mut db.session().await, &["INSERT INTO t VALUES (1)"]).await;
 }
 
 #[cfg(target_os = "linux")]
