@@ -1,14 +1,23 @@
 //! Nothing is made for each row that belongs to the statement: a page of ten times the rows asks for memory as often as a small one, but for what
 //! grows with the bytes and by doubling. Counted in the whole process, so this is one test in a program of its own; what SQLite's process makes
-//! is not in it.
+//! is counted where its side of the link runs on a thread of this one.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+use backend::engine::sqlite::place::Place;
+use backend::engine::worker::child::Answers;
+use backend::engine::worker::desk::{Command, Desk};
+use backend::engine::worker::messages::{ANSWER_BYTES_MAX, read_answer};
+use backend::engine::worker::served::Opened as _;
+use backend::engine::worker::{frames, signals::Signals};
 use backend::engine::{Bound, Param, Session, Target, engine};
 use shared::wire::connection::{ConnectionFields, EngineKind};
 use shared::wire::secrets::Secrets;
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use std::alloc::System;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::sync::{Arc, mpsc};
 use testing::mariadb::mariadb;
 use testing::postgres::clusters;
 
@@ -48,9 +57,41 @@ async fn compare(name: &str, target: &Target, sql: &str, params: &[Param]) {
     asked(session.as_mut(), sql, ROWS * 10, params).await;
     let small = asked(session.as_mut(), sql, ROWS, params).await;
     let large = asked(session.as_mut(), sql, ROWS * 10, params).await;
+    assert_few(name, small, large);
+    session.close().await;
+}
+
+fn assert_few(name: &str, small: usize, large: usize) {
     println!("{name}: {small} for {ROWS} rows, {large} for {}", ROWS * 10);
     assert!(large <= small + MORE_MAX, "{name}: {small} for {ROWS} rows, {large} for {}", ROWS * 10);
-    session.close().await;
+}
+
+/// From the command to the frame of its answer, as the session's thread of SQLite's process does it. What shuts the process in is left
+/// off: it would shut in this test.
+fn compare_sqlite_process(path: &str) {
+    let (mut ours, theirs) = UnixStream::pair().unwrap();
+    let (commands, inbox) = mpsc::channel();
+    let place = Arc::new(Place::find(Some(path), false).unwrap());
+    let thread = std::thread::spawn(move || {
+        let mut desk = Desk::of(0, inbox, Arc::new(Answers::new(OwnedFd::from(theirs).into())), Vec::new());
+        place.serve(&Arc::new(Signals::default()), &mut desk).unwrap();
+    });
+    let mut answer = || read_answer(frames::read(&mut ours, ANSWER_BYTES_MAX).unwrap().unwrap()).unwrap();
+    answer().0.done.unwrap();
+    let mut asked = |rows: usize| {
+        let text = SQLITE.replace("$N", &rows.to_string());
+        let region = Region::new(ALLOCATOR);
+        commands.send(Command::Execute(text, Vec::new(), Bound { rows, bytes: usize::MAX })).unwrap();
+        let (head, batch) = answer();
+        let change = region.change();
+        assert_eq!(batch.unwrap().num_rows(), rows, "{head:?}");
+        change.allocations + change.reallocations
+    };
+    asked(ROWS * 10);
+    let (small, large) = (asked(ROWS), asked(ROWS * 10));
+    assert_few("SQLite's process", small, large);
+    drop(commands);
+    thread.join().unwrap();
 }
 
 fn server(kind: EngineKind, port: u16, user: &str, database: &str) -> Target {
@@ -70,6 +111,7 @@ async fn nothing_is_made_for_each_row() {
     let path = folder.path().join("empty.db");
     rusqlite::Connection::open(&path).unwrap().execute_batch("CREATE TABLE t (n)").unwrap();
     let fields = ConnectionFields { path: Some(path.to_string_lossy().into_owned()), ..ConnectionFields::new("test", EngineKind::Sqlite) };
+    compare_sqlite_process(path.to_str().unwrap());
     compare("SQLite", &Target::new(fields, Secrets::default()), SQLITE, &[]).await;
     for cluster in clusters() {
         compare("PostgreSQL", &server(EngineKind::Postgres, cluster.port, "postgres", "postgres"), POSTGRES, &[]).await;

@@ -10,7 +10,7 @@ mod decode;
 mod describe;
 mod error;
 pub mod own;
-mod place;
+pub mod place;
 mod text;
 mod thread;
 

@@ -22,6 +22,11 @@ pub struct Link {
 pub struct Answers(Mutex<File>);
 
 impl Answers {
+    /// They go here.
+    pub fn new(to: File) -> Self {
+        Self(Mutex::new(to))
+    }
+
     /// Writes one.
     pub fn write<H: Serialize>(&self, session: u64, head: &H, body: &[u8]) -> io::Result<()> {
         frames::write(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner), session, head, body)
@@ -40,7 +45,7 @@ pub fn take_link() -> io::Result<Link> {
     rustix::stdio::dup2_stdin(&nothing)?;
     rustix::stdio::dup2_stdout(&nothing)?;
     let requests = File::from(link);
-    let answers = Answers(Mutex::new(requests.try_clone()?));
+    let answers = Answers::new(requests.try_clone()?);
     Ok(Link { requests, answers })
 }
 
