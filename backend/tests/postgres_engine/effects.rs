@@ -41,7 +41,9 @@ async fn a_query_that_acts_is_not_left_half_done() {
             "with a as materialized (select n from generate_series(1, 5000) n) select public . act(n) from a",
         ] {
             first_page(session, sql).await;
-            let finished = session.finish().await.unwrap();
+            // A session of nobody's is asked first whether it had better be left; this one waits, and is not.
+            assert!(!session.drop_rest().await.unwrap());
+            let finished = tokio::time::timeout(Duration::from_secs(60), session.finish()).await.expect("it ends").unwrap();
             assert!(!finished.in_transaction);
             let told = session.take_notices();
             assert!(matches!(told.as_slice(), [one] if one.message.contains("was done for all of them")), "{told:?}");

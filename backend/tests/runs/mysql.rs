@@ -239,8 +239,11 @@ async fn closing_or_leaving_a_call_in_the_middle_leaves_the_session_clean() {
     expect_clean(&house).await;
 
     // A caller of no window who vanishes while he waits for the next.
-    let one = house.run_alone("CALL waits()", Some("k")).await.unwrap();
+    house.run_alone("SET @mark = 7", Some("alone")).await.unwrap();
+    let one = house.run_alone("CALL waits()", Some("alone")).await.unwrap();
     assert!(futures_util::FutureExt::now_or_never(next(&house, &one)).is_none());
+    let mark = house.run_alone("SELECT @mark", Some("alone")).await.unwrap();
+    assert_eq!(cell(mark.page0.as_ref().unwrap(), 0, 0), "7");
     expect_clean(&house).await;
     house.runs.shut_down().await;
 }
