@@ -71,7 +71,7 @@ pub const ROUTES: &[Route] = &[
     route("POST",   "/api/v1/sessions/{connection}/{session}",     Some(Run),    || post(runs::adopt_session)),
     route("DELETE", "/api/v1/sessions/{connection}/{session}",     Some(Run),    || delete(runs::forget_session)).with_query(),
     route("POST",   "/api/v1/runs",                                Some(Run),    || post(runs::start)),
-    route("GET",    "/api/v1/runs/{id}",                           Some(Run),    || get(runs::status)),
+    route("GET",    "/api/v1/runs/{id}",                           Some(Run),    || get(runs::status)).with_query(),
     route("DELETE", "/api/v1/runs/{id}",                           Some(Run),    || delete(runs::close)),
     route("POST",   "/api/v1/runs/{id}/cancel",                    Some(Run),    || post(runs::cancel)),
     route("POST",   "/api/v1/runs/by-token/{token}/cancel",        Some(Run),    || post(runs::cancel_by_token)),

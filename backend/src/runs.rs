@@ -40,7 +40,7 @@ use shared::limits;
 use shared::problem::{ErrorCode, Problem};
 use shared::wire::catalog::Catalog;
 use shared::wire::connection::{EngineKind, TestResult};
-use shared::wire::run::{AdoptSession, RunStatus, SessionStatus, StartRun};
+use shared::wire::run::{AdoptSession, RunState, RunStatus, SessionStatus, StartRun};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -272,6 +272,14 @@ impl Runs {
     /// Where a run stands.
     pub fn status(&self, grant: &Grant, id: &RunId) -> Result<RunStatus, Problem> {
         Ok(self.registry.find(grant, id)?.status())
+    }
+
+    /// The same once its statement does not work any more: it has ended, or what is left waits to be asked for.
+    pub async fn settled(&self, grant: &Grant, id: &RunId) -> Result<RunStatus, Problem> {
+        let run = self.registry.find(grant, id)?;
+        let settled = run.changes().wait_for(|standing| standing.state != RunState::Running).await.map(drop);
+        settled.map_err(|_| state::internal())?;
+        Ok(run.status())
     }
 
     /// Stops the statement; what was read stays. Harmless when nothing runs; returns at once.

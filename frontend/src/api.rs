@@ -65,6 +65,8 @@ pub struct Told {
     pub is_all: bool,
     /// The statement has another result behind this one, or may have.
     pub further: bool,
+    /// Its rows are all here, and how its query ends is not known yet.
+    pub ending: bool,
 }
 
 /// Trades a launch code for the bearer.
@@ -152,7 +154,14 @@ pub async fn answer_of(run: &RunId) -> Result<RunAnswer, Problem> {
         Err(problem) => return Err(problem),
     };
     let RunStatus { id, state, page_rows, total_rows, rows_affected, elapsed_ms, further, transaction, .. } = run_status(run).await?;
-    let told = Told { elapsed_ms: Some(elapsed_ms), transaction: Some(transaction), rows_affected, is_all: false, further };
+    let told = Told {
+        elapsed_ms: Some(elapsed_ms),
+        transaction: Some(transaction),
+        rows_affected,
+        is_all: false,
+        further,
+        ending: state == RunState::Running && total_rows.is_some() && !further,
+    };
     Ok(match batch {
         Some(batch) => RunAnswer::Rows { id, page_rows, state, total_rows, batch, told },
         None => RunAnswer::NoRows { id, told },
@@ -186,7 +195,14 @@ fn told(reply: &fetch::Reply, cut_off: bool) -> Told {
     let elapsed_ms = reply.header("Sheaf-Elapsed-Ms").and_then(|ms| ms.parse().ok());
     let is_all = !cut_off && elapsed_ms.is_some() && transaction.is_some() && reply.header("Sheaf-Notices").is_none();
     let rows_affected = reply.header("Sheaf-Rows-Affected").and_then(|n| n.parse().ok());
-    Told { elapsed_ms, transaction, rows_affected, is_all, further: reply.header("Sheaf-Further").is_some() }
+    Told {
+        elapsed_ms,
+        transaction,
+        rows_affected,
+        is_all,
+        further: reply.header("Sheaf-Further").is_some(),
+        ending: reply.header("Sheaf-State").as_deref() == Some("ending"),
+    }
 }
 
 /// Page `n` of a run; waits until it is read.
@@ -203,6 +219,11 @@ pub async fn cell(run: &RunId, row: u64, column: u32) -> Result<Vec<u8>, Problem
 /// Where a run stands.
 pub async fn run_status(run: &RunId) -> Result<RunStatus, Problem> {
     Ask::new(Method::Get, &format!("/runs/{run}")).send().await?.json().await
+}
+
+/// The same once its statement has ended, or waits to be asked for more.
+pub async fn settled(run: &RunId) -> Result<RunStatus, Problem> {
+    Ask::new(Method::Get, &format!("/runs/{run}?settled=true")).send().await?.json().await
 }
 
 /// Reads the rest of a result into the spool; its progress comes by the event stream.

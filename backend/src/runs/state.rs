@@ -115,7 +115,7 @@ impl Standing {
     /// The last row was read, and the statement is all but at its end: the next one of its console waits for that.
     pub fn all_but_end(&mut self) {
         self.go_on(true);
-        self.goes_on = false;
+        (self.goes_on, self.further) = (false, false);
     }
 
     /// The statement's next result waits to be asked for.

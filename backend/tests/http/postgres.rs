@@ -33,6 +33,40 @@ fn busy(cluster: &Cluster, user: &str) -> String {
     cluster.psql("postgres", &sql.replace("USER", user))
 }
 
+/// Behind the view a function writes a row that is refused at the end of the transaction.
+const ENDS_BADLY: &str = "drop schema if exists late cascade; create schema late;
+    create table late.parent (n int primary key); create table late.child (n int references late.parent deferrable initially deferred);
+    create function late.act() returns int language sql volatile as 'insert into late.child values (9) returning n';
+    create view late.shown as select late.act() as n; create view late.plain as select 3 as n;
+    grant all on schema late to public; grant all on all tables in schema late to public";
+
+#[tokio::test]
+async fn rows_from_afar_say_that_their_end_is_not_known_and_the_settled_status_tells_it() {
+    for cluster in clusters() {
+        let data = tempfile::tempdir().unwrap();
+        let server = Server::start(data.path()).await;
+        let client = server.sign_in().await;
+        cluster.psql("postgres", &format!("{ENDS_BADLY}; create role far_reader login"));
+        let relay = Relay::start(cluster.port, Duration::from_millis(150)).await;
+        let id = connection(&client, relay.port, "far_reader").await;
+        let run = async |sql: &str| {
+            let page0 = client.run(&json!({"connection": id, "sql": sql, "session": "k"})).await;
+            assert_eq!((page0.status, page0.header("sheaf-total-rows")), (200, "1"), "{sql}");
+            (page0.header("sheaf-state").to_owned(), format!("/api/v1/runs/{}?settled=true", page0.header("sheaf-run")))
+        };
+        assert_eq!(run("select 1").await.0, "done", "few by its text: its end has come with it");
+        let (state, path) = run("select n from late.plain").await;
+        assert_eq!(state, "ending");
+        let settled = client.get(&path).await.json();
+        assert_eq!((&settled["state"], &settled["total_rows"], &settled["problem"]), (&json!("done"), &json!(1), &Value::Null));
+        let (state, path) = run("select n from late.shown").await;
+        assert_eq!(state, "ending");
+        let settled = client.get(&path).await.json();
+        assert_eq!((&settled["state"], &settled["problem"]["sqlstate"]), (&json!("rejected"), &json!("23503")), "{settled}");
+        assert_eq!(client.get(&path.replace("true", "perhaps")).await.status, 400);
+    }
+}
+
 #[tokio::test]
 async fn a_run_of_two_million_rows_moves_its_pages_only_and_is_let_go_at_once() {
     for cluster in clusters() {

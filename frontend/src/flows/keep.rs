@@ -176,22 +176,27 @@ fn take_in(w: Workbench, console: Console, theirs: Kept, text: String) {
     if let Some(editor) = console.editor.get_untracked() {
         editor.flush.run(());
     }
-    let base = console.kept.get_value().and_then(|kept| serde_json::from_str::<Kept>(&kept).ok()).map(|kept| kept.text);
-    match merge(base.as_deref(), &console.text.get_untracked(), &theirs.text) {
-        Merge::Same => console.kept.set_value(Some(text)),
-        Merge::Take => {
-            console.kept.set_value(Some(text));
-            console.title.set(theirs.title);
-            if !console.is_used.get_value() {
-                console.connection.set(theirs.connection);
-                console.mode.set(theirs.mode);
-            }
-            console.text.set(theirs.text);
-        }
-        Merge::Fork => {
-            let shown = w.consoles.active.get_untracked();
-            w.consoles.open(format!("{} (other window)", theirs.title), theirs.text, theirs.connection);
-            w.consoles.active.set(shown);
+    let base = console.kept.get_value().and_then(|kept| serde_json::from_str::<Kept>(&kept).ok());
+    let ours = console.text.get_untracked();
+    let merged = merge(base.as_ref().map(|base| base.text.as_str()), &ours, &theirs.text);
+    if merged == Merge::Fork {
+        let shown = w.consoles.active.get_untracked();
+        w.consoles.open(format!("{} (other window)", theirs.title), theirs.text, theirs.connection);
+        w.consoles.active.set(shown);
+        return;
+    }
+    if base.is_none_or(|base| base.title == console.title.get_untracked()) {
+        console.title.set(theirs.title);
+    }
+    if merged == Merge::Take {
+        console.text.set(theirs.text.clone());
+        if !console.is_used.get_value() {
+            console.connection.set(theirs.connection);
+            console.mode.set(theirs.mode);
         }
     }
+    // Nothing that was only taken in is written back: what differs then is this window's own.
+    let at = w.consoles.list.with_untracked(|all| all.iter().position(|one| one.name() == console.name()));
+    let own = console.to_keep(at.unwrap_or_default() as u64);
+    console.kept.set_value(if own.text == theirs.text { serde_json::to_string(&own).ok() } else { Some(text) });
 }

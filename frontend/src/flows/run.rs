@@ -21,7 +21,7 @@ use serde_json::Value;
 use serde_json::value::to_raw_value;
 use shared::ids::{ConnectionId, RunId};
 use shared::problem::{ErrorCode, Problem};
-use shared::wire::run::{RunStatus, StartRun};
+use shared::wire::run::{RunState, RunStatus, StartRun};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
@@ -300,24 +300,27 @@ async fn answered(
     (token, started_ms): (&str, f64),
     mut answer: Result<RunAnswer, Problem>,
 ) -> Result<(), Ended> {
-    loop {
+    let end = loop {
         console.slot.elapsed_ms.set(Some(now_ms() - started_ms));
-        let problem = match answer {
-            Ok(given) => {
-                let mut result = shown(w, console, connection, (&sent, token), given);
-                let next = if result.told.further { Some(api::next_result(&result.id).await) } else { None };
-                // A statement that only might have had another result has ended with this one.
-                let is_last = next.as_ref().is_none_or(|next| next.as_ref().is_err_and(|problem| problem.code == ErrorCode::PastTheEnd));
-                succeeded(w, console, &sent, &mut result, is_last).await;
-                match next {
-                    Some(next) if !is_last => answer = next,
-                    _ => break,
-                }
-                sent.part.result += 1;
-                continue;
-            }
-            Err(problem) => problem,
+        let given = match answer {
+            Ok(given) => given,
+            Err(problem) => break Err(problem),
         };
+        let mut result = shown(w, console, connection, (&sent, token), given);
+        if let Err(problem) = ended(w, console, &sent, &mut result).await {
+            break Err(problem);
+        }
+        let next = if result.told.further { Some(api::next_result(&result.id).await) } else { None };
+        // A statement that only might have had another result has ended with this one.
+        let is_last = next.as_ref().is_none_or(|next| next.as_ref().is_err_and(|problem| problem.code == ErrorCode::PastTheEnd));
+        succeeded(w, console, &sent, &mut result, is_last).await;
+        match next {
+            Some(next) if !is_last => answer = next,
+            _ => break Ok(()),
+        }
+        sent.part.result += 1;
+    };
+    if let Err(problem) = end {
         let asked = console.slot.in_hand.with_value(|running| running.as_ref().is_some_and(|running| running.cancelling));
         let cancelled = asked || problem.code == ErrorCode::Cancelled;
         tell::failed(w, console, &sent, &problem, cancelled);
@@ -368,6 +371,25 @@ fn shown(w: Workbench, console: Console, connection: &ConnectionId, (sent, token
     };
     console.slot.newest.set_value(Some(result.id.clone()));
     result
+}
+
+/// Waits for the end of a query whose rows are shown already. Where it is refused, nothing of it happened: the rows are taken back.
+async fn ended(w: Workbench, console: Console, sent: &Sent, result: &mut Given) -> Result<(), Problem> {
+    if !result.told.ending {
+        return Ok(());
+    }
+    let news = api::settled(&result.id).await?;
+    if news.state != RunState::Done {
+        if let Some(shown) = console.slot.drop_tab(sent.part.key()) {
+            close_run(w, shown.id);
+        }
+        let problem = news.problem.unwrap_or_else(|| Problem::new(ErrorCode::Cancelled, "The statement was cancelled"));
+        return Err(Problem { transaction: Some(news.transaction), ..problem });
+    }
+    let told = &mut result.told;
+    (told.elapsed_ms, told.transaction, told.is_all) = (Some(news.elapsed_ms), Some(news.transaction), true);
+    listen::take_in(w, news);
+    Ok(())
 }
 
 /// What a statement without rows came to.

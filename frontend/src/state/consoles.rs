@@ -261,7 +261,7 @@ fn free_title(taken: &[String]) -> String {
 /// What to do when another window has written a console that is open here.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Merge {
-    /// Nothing new.
+    /// Nothing new: it is the same, or as it was before something was changed here.
     Same,
     /// Nothing was changed here since it was last kept: the other text comes in.
     Take,
@@ -271,7 +271,7 @@ pub enum Merge {
 
 /// Decides by three texts: as last kept here, as it is here, as the other window wrote it.
 pub fn merge(base: Option<&str>, ours: &str, theirs: &str) -> Merge {
-    if ours == theirs {
+    if ours == theirs || base == Some(theirs) {
         Merge::Same
     } else if base == Some(ours) {
         Merge::Take
@@ -289,6 +289,7 @@ mod tests {
         assert_eq!(merge(Some("a"), "a", "b"), Merge::Take);
         assert_eq!(merge(Some("a"), "c", "b"), Merge::Fork);
         assert_eq!(merge(Some("a"), "b", "b"), Merge::Same);
+        assert_eq!(merge(Some("a"), "b", "a"), Merge::Same);
         assert_eq!(merge(None, "a", "b"), Merge::Fork);
     }
 

@@ -190,6 +190,16 @@ impl RunSlot {
         ended
     }
 
+    /// Takes a tab away, and shows the last that is left; gives its rows, which are to be closed.
+    pub fn drop_tab(self, key: u64) -> Option<Shown> {
+        let gone = self.tabs.try_update(|tabs| tabs.extract_if(.., |tab| tab.key == key).next())?;
+        if self.tab.get_untracked() == Some(key) {
+            let last = self.tabs.with_untracked(|tabs| tabs.last().map(|tab| tab.key));
+            self.show_tab(last);
+        }
+        gone.and_then(|tab| tab.rows().cloned())
+    }
+
     /// There are results of several statements, or several of one, so that each needs its name; followed.
     pub fn has_strip(self) -> bool {
         self.tabs.with(|tabs| tabs.iter().any(|tab| tab.part.is_one_of_several()))

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use shared::ids::{ConnectionId, RunId, SessionId, WindowId};
 use shared::limits::{PAGE_ROWS_MAX, SQL_BYTES_MAX};
 use shared::problem::{ErrorCode, Problem};
-use shared::wire::run::{AdoptSession, RunStatus, SessionStatus, StartRun, TransactionState};
+use shared::wire::run::{AdoptSession, RunState, RunStatus, SessionStatus, StartRun, TransactionState};
 
 /// Bytes of a name that a client makes itself.
 const CLIENT_NAME_BYTES_MAX: usize = 128;
@@ -99,9 +99,7 @@ fn as_arrow(begun: Begun) -> Response {
         }
     };
     put("sheaf-run", status.id.to_string());
-    // `more` while a later page may come, whatever the reason it has not.
-    let is_here = status.state.is_final() || status.total_rows.is_some();
-    put("sheaf-state", if is_here { "done" } else { "more" }.to_owned());
+    put("sheaf-state", state_word(&status).to_owned());
     if status.page_rows > 0 {
         put("sheaf-page-rows", status.page_rows.to_string());
     }
@@ -122,6 +120,16 @@ fn as_arrow(begun: Begun) -> Response {
     response
 }
 
+/// `more` while a later page may come, whatever the reason it has not; `ending` where all rows are here and how their query ends is not
+/// known yet.
+fn state_word(status: &RunStatus) -> &'static str {
+    match (status.state, status.total_rows) {
+        (RunState::Running, Some(_)) if !status.further => "ending",
+        (state, total) if state.is_final() || total.is_some() => "done",
+        _ => "more",
+    }
+}
+
 fn word_of(transaction: TransactionState) -> &'static str {
     match transaction {
         TransactionState::None => "none",
@@ -130,11 +138,26 @@ fn word_of(transaction: TransactionState) -> &'static str {
     }
 }
 
+/// The query of a run's status.
+#[derive(Clone, Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub struct Asked {
+    /// Answer only once the statement has ended, or waits to be asked for more.
+    #[serde(default)]
+    settled: bool,
+}
+
 /// Where a run stands.
-#[utoipa::path(get, path = "/api/v1/runs/{id}", tag = "runs", params(("id" = RunId, Path)),
+#[utoipa::path(get, path = "/api/v1/runs/{id}", tag = "runs", params(("id" = RunId, Path), Asked),
     responses((status = 200, body = RunStatus), (status = 404, body = Problem), (status = 410, body = Problem)))]
-pub async fn status(State(app): State<App>, grant: Grant, PathOf(id): PathOf<RunId>) -> Result<axum::Json<RunStatus>, Failure> {
-    Ok(axum::Json(app.runs.status(&grant, &id)?))
+pub async fn status(
+    State(app): State<App>,
+    grant: Grant,
+    PathOf(id): PathOf<RunId>,
+    QueryOf(asked): QueryOf<Asked>,
+) -> Result<axum::Json<RunStatus>, Failure> {
+    Ok(axum::Json(if asked.settled { app.runs.settled(&grant, &id).await? } else { app.runs.status(&grant, &id)? }))
 }
 
 /// Stops the statement; what was read stays. Again and again without harm.
