@@ -138,6 +138,41 @@ test("two windows that had nothing open: the second to start gets a session of i
   await b.page.close();
 });
 
+test("what a window only takes in it does not write back, however else the console is its own", async ({ workbench: a, context, sheaf }) => {
+  await runs(a, "SELECT 1 AS one");
+  await expect(a.cell(1, 1)).toHaveText("1");
+  const page = await context.newPage();
+  await page.clock.install();
+  await page.addInitScript(() => {
+    const [set, counter] = [Storage.prototype.setItem, window as unknown as { writes: number }];
+    counter.writes = 0;
+    Storage.prototype.setItem = function (key: string, value: string) {
+      counter.writes += Number(key.startsWith("sheaf.console."));
+      set.call(this, key, value);
+    };
+  });
+  await page.goto(sheaf.origin);
+  const b = new Workbench(page);
+  await expect(b.editor).toContainText("SELECT 1 AS one");
+  await page.getByRole("combobox", { name: "Transactions" }).selectOption("manual");
+  await b.execute("SELECT 2 AS two");
+  await expect(b.status).toContainText(OPEN);
+  const writes = () => page.evaluate(() => (window as unknown as { writes: number }).writes);
+  await page.clock.runFor(2_000);
+  const before = await writes();
+  expect(before).toBeGreaterThan(0);
+  await a.page.bringToFront();
+  await expect(a.editor).toContainText("SELECT 2 AS two");
+  for (const n of [3, 4, 5]) {
+    await a.write(`SELECT ${n} AS typed_here`);
+    await expect(b.editor).toContainText(`SELECT ${n} AS typed_here`);
+    await page.clock.runFor(2_000);
+  }
+  expect(await writes()).toBe(before);
+  for (const one of [a, b]) await expect(one.page.getByRole("tablist", { name: "Consoles" }).getByRole("tab")).toHaveCount(1);
+  await page.close();
+});
+
 test("a window that was duplicated, with all that it keeps for itself, does not get what its original has", async ({ workbench: a, page, context, sheaf }) => {
   await runs(a, "BEGIN");
   await expect(a.status).toContainText(OPEN);
