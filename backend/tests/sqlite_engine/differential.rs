@@ -281,6 +281,25 @@ async fn json_dates_and_aggregates() {
         "date('no date')",
     ];
     compare(&db, session.as_mut(), &of_dates, "").await;
+    let of_numbers = [
+        "sqrt(2)",
+        "ln(10)",
+        "log10(1000)",
+        "log(2, 10)",
+        "exp(1)",
+        "pow(2, 0.5)",
+        "pi()",
+        "ceil(-1.5)",
+        "floor(-1.5)",
+        "trunc(-1.5)",
+        "mod(7.5, 2)",
+        "degrees(1)",
+        "sin(1)",
+        "atan2(1, -2)",
+        "acosh(3)",
+        "sqrt(-1)",
+    ];
+    compare(&db, session.as_mut(), &of_numbers, "").await;
     let of_groups = ["count(*)", "sum(value)", "total(value)", "avg(value)", "group_concat(value, '; ')", "min(value)", "max(value)"];
     compare(&db, session.as_mut(), &of_groups, "FROM json_each('[1, 2.5, 9007199254740993, \"x\", null, 0.1]')").await;
 }
