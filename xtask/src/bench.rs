@@ -31,7 +31,7 @@ fn peers(place: &Place) -> Outcome<()> {
 fn measure(place: &Place, families: &[String]) -> Outcome<()> {
     let mut command = program(place.native_target().join("release/bench"));
     command.current_dir(&place.root).args(["--commit", &commit(place)]).args(families);
-    process::run(&mut test::with_surroundings(place, command))
+    process::show(&mut test::with_surroundings(place, command))
 }
 
 /// What was measured; a changed checkout says so.

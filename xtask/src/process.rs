@@ -4,6 +4,7 @@ use crate::failure::{Outcome, WhileTrying, fail};
 use crate::place::Place;
 use std::env::{var_os, vars_os};
 use std::ffi::{OsStr, OsString};
+use std::io::stderr;
 use std::process::{Command, Stdio};
 
 /// The user's cargo, building into the cache.
@@ -28,8 +29,18 @@ fn is_about_xtask(key: &str) -> bool {
     ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_", "CARGO_CRATE_"].iter().any(|prefix| key.starts_with(prefix))
 }
 
-/// Runs it to its end with its output shown.
+/// Runs it to its end with all its output shown on stderr: stdout is for what a command of ours has to say.
 pub fn run(command: &mut Command) -> Outcome<()> {
+    show(aside(command))
+}
+
+/// Its stdout is our stderr.
+fn aside(command: &mut Command) -> &mut Command {
+    command.stdout(stderr())
+}
+
+/// Runs it to its end with its output shown where it writes it.
+pub fn show(command: &mut Command) -> Outcome<()> {
     let status = command.stdin(Stdio::null()).status().while_trying(format_args!("start {}", name_of(command)))?;
     if status.success() { Ok(()) } else { fail(format!("`{}` failed ({status}); its own message is above.", line_of(command))) }
 }
@@ -57,4 +68,17 @@ fn line_of(command: &Command) -> String {
     let short = command.get_program().to_string_lossy().rsplit('/').next().unwrap_or_default().to_owned();
     let words = command.get_args().take(6).map(|word| word.to_string_lossy().into_owned());
     std::iter::once(short).chain(words).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_program_prints_is_kept_off_stdout() {
+        let mut command = program(var_os("CARGO").unwrap_or_else(|| OsString::from("cargo")));
+        let output = aside(command.arg("--version")).output().unwrap();
+        assert!(output.status.success());
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "");
+    }
 }
