@@ -19,7 +19,7 @@ use bytes::Bytes;
 use shared::limits::{COLUMNS_MAX, FETCH_BYTES_MAX};
 use shared::page::{ORIGIN_KEY, TYPE_KEY};
 use shared::problem::{ErrorCode, Problem};
-use shared::wire::run::{ColumnInfo, Notice, RunState, TransactionState};
+use shared::wire::run::{ColumnInfo, RunState, TransactionState};
 use std::sync::{Arc, Weak};
 use tokio::time::{Instant, sleep_until};
 
@@ -116,9 +116,8 @@ impl Actor {
     async fn execute(&self, mut seat: Seat) -> Result<(Reading, Started), Option<(Seat, Outcome)>> {
         let mut replaced = false;
         loop {
-            if seat.replaced {
-                seat.replaced = false;
-                self.run.update(|standing| standing.hear(lost_session().into()));
+            if let Some(gone) = seat.replaced.take() {
+                self.run.update(|standing| standing.hear(vec![gone.notice()].into()));
             }
             let pages = Paginator::new(self.run.standing().page_rows as usize);
             let bound = Bound { rows: pages.page_rows(), bytes: FIRST_BYTES };
@@ -440,15 +439,6 @@ fn without_effect(mut ending: Ending, error: Option<&EngineError>) -> Ending {
     };
     ending.problem.get_or_insert_with(cancelled).detail = Some(detail);
     ending
-}
-
-fn lost_session() -> Vec<Notice> {
-    vec![Notice {
-        severity: "WARNING".to_owned(),
-        message: "This console's database session was lost, with its temporary tables, settings and open transaction; \
-                  the statement ran in a new one"
-            .to_owned(),
-    }]
 }
 
 fn columns(schema: &SchemaRef) -> Vec<ColumnInfo> {

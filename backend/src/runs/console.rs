@@ -9,7 +9,7 @@ use crate::access::Principal;
 use crate::engine::pool::Lease;
 use shared::ids::{ConnectionId, SessionId};
 use shared::problem::{ErrorCode, Problem};
-use shared::wire::run::TransactionState;
+use shared::wire::run::{Notice, TransactionState};
 use std::sync::{Arc, Weak};
 use tokio::sync::Mutex;
 use tokio::task::AbortHandle;
@@ -36,6 +36,15 @@ pub(super) struct Console {
     pub expiry: Option<AbortHandle>,
 }
 
+/// Why a console's session is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Gone {
+    /// It broke, or was closed with what was in it.
+    Lost,
+    /// It rested outside of a transaction while other consoles had none.
+    GivenUp,
+}
+
 /// Where a console's session lies between two runs.
 #[derive(Default)]
 pub(super) struct Desk {
@@ -44,7 +53,7 @@ pub(super) struct Desk {
     pub left_at: Option<Instant>,
     pub in_transaction: bool,
     /// A session was here and is gone, and the person has not been told.
-    pub lost: bool,
+    pub gone: Option<Gone>,
     /// The console is closed: nothing is to be left here.
     pub closed: bool,
 }
@@ -74,6 +83,23 @@ impl Console {
             // A run has it, and knows.
             Err(_) => Some(self.current.upgrade()?.standing().transaction),
         }
+    }
+}
+
+impl Gone {
+    /// What the next statement, which runs in a new session, is told.
+    pub fn notice(self) -> Notice {
+        let message = match self {
+            Self::Lost => {
+                "This console's database session was lost, with its temporary tables, settings and open transaction; \
+                 the statement ran in a new one"
+            }
+            Self::GivenUp => {
+                "This console's database session was given up for other consoles, with its temporary tables and settings; \
+                 the statement ran in a new one"
+            }
+        };
+        Notice { severity: "WARNING".to_owned(), message: message.to_owned() }
     }
 }
 

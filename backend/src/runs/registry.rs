@@ -5,7 +5,7 @@
 //! Start at [`Registry::begin`].
 
 use super::actor::Actor;
-use super::console::{Console, ConsoleKey};
+use super::console::{Console, ConsoleKey, Gone};
 use super::lease::{WindowKey, Windows};
 use super::request::{check, new_id, params, too_many};
 use super::run::{NewRun, Run, abort, remember};
@@ -337,7 +337,7 @@ impl Registry {
         let resting = resting.filter(|desk| desk.lease.is_some() && !desk.in_transaction);
         let Some(mut desk) = resting.min_by_key(|desk| desk.left_at) else { return false };
         let Some(lease) = desk.lease.take() else { return false };
-        desk.lost = true;
+        desk.gone = Some(Gone::GivenUp);
         lease.close().await;
         true
     }

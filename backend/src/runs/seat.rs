@@ -2,7 +2,7 @@
 //!
 //! Invariant: a seat that is dropped without [`Seat::leave`] closes its session, and its console knows that it lost one.
 
-use super::console::Desk;
+use super::console::{Desk, Gone};
 use super::registry::Registry;
 use super::state::{Ending, count};
 use crate::access::Principal;
@@ -34,7 +34,7 @@ pub(super) struct Seat {
     /// The console has used this very session before.
     pub has_state: bool,
     /// The console had a session before this one, and it is gone.
-    pub replaced: bool,
+    pub replaced: Option<Gone>,
     /// This run opens a transaction in it.
     pub opens: bool,
     /// How long the session had rested.
@@ -56,7 +56,7 @@ impl Seats {
         let Some(desk) = &self.desk else {
             let lease = self.lease(Choice::Any).await.map_err(Ending::rejected)?;
             let rested = lease.idle;
-            return Ok(Seat { lease, desk: None, has_state: false, replaced: false, opens: false, rested });
+            return Ok(Seat { lease, desk: None, has_state: false, replaced: None, opens: false, rested });
         };
         let mut desk = desk.clone().lock_owned().await;
         if desk.closed {
@@ -64,16 +64,16 @@ impl Seats {
         }
         if let Some(lease) = desk.lease.take() {
             // Until the seat is left in order, the session counts as lost.
-            desk.lost = true;
+            desk.gone = Some(Gone::Lost);
             if lease.is_current() && lease.is_to(&self.target) {
                 let rested = desk.left_at.map(|left_at| left_at.elapsed()).unwrap_or_default();
-                return Ok(Seat { lease, desk: Some(desk), has_state: true, replaced: false, opens: false, rested });
+                return Ok(Seat { lease, desk: Some(desk), has_state: true, replaced: None, opens: false, rested });
             }
             desk.in_transaction = false;
             lease.close().await;
         }
         let lease = self.lease(Choice::Any).await.map_err(Ending::rejected)?;
-        let replaced = std::mem::replace(&mut desk.lost, true);
+        let replaced = desk.gone.replace(Gone::Lost);
         let rested = lease.idle;
         Ok(Seat { lease, desk: Some(desk), has_state: false, replaced, opens: false, rested })
     }
@@ -85,7 +85,7 @@ impl Seats {
         if let Some(desk) = &mut desk {
             let open = std::mem::take(&mut desk.in_transaction);
             if has_state && open {
-                desk.lost = false;
+                desk.gone = None;
                 let mut problem = Problem::new(
                     ErrorCode::ConnectionLost,
                     "The link to the database was lost, and the open transaction of this console with it; the statement was not sent",
@@ -95,7 +95,14 @@ impl Seats {
             }
         }
         let lease = self.lease(Choice::Fresh).await?;
-        Ok(Seat { lease, desk, has_state: false, replaced: replaced || has_state, opens: false, rested: Duration::ZERO })
+        Ok(Seat {
+            lease,
+            desk,
+            has_state: false,
+            replaced: replaced.or(has_state.then_some(Gone::Lost)),
+            opens: false,
+            rested: Duration::ZERO,
+        })
     }
 
     async fn lease(&self, choice: Choice) -> Result<Lease, Problem> {
@@ -139,7 +146,7 @@ impl Seat {
         match (desk, health) {
             (Some(mut desk), Health::Fit) if !desk.closed && lease.is_current() => {
                 desk.in_transaction = in_transaction;
-                desk.lost = false;
+                desk.gone = None;
                 desk.lease = Some(lease);
                 desk.left_at = Some(Instant::now());
             }
