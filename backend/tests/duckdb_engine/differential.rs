@@ -67,6 +67,23 @@ async fn every_cell_is_the_clients_in_any_zone() {
     compare("Asia/Kathmandu").await;
 }
 
+/// What a system calls UTC is one zone: a page says `UTC`.
+#[tokio::test]
+async fn utc_is_one_zone_by_all_its_names() {
+    let query = "SELECT TIMESTAMPTZ '2020-01-01 00:00:00+00' AS t, NULL::TIMESTAMPTZ AS u";
+    for zone in ["UTC", "Etc/UTC", "Etc/UCT", "Zulu", "Universal", "GMT", "Etc/GMT"] {
+        let db = Db::new(&[]);
+        let mut session = db.session().await;
+        run(&mut session, &[&format!("SET TimeZone = '{zone}'")]).await;
+        let page = batch(&mut session, query).await;
+        let kind = DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into()));
+        for field in page.schema().fields() {
+            assert_eq!((field.data_type(), field.metadata().contains_key(OFFSETS_KEY)), (&kind, false), "{zone}");
+        }
+        assert_eq!(shown(&mut session, query).await, printed(&[format!("SET TimeZone = '{zone}'"), query.to_owned()]), "{zone}");
+    }
+}
+
 #[tokio::test]
 async fn every_type_is_called_as_duckdb_calls_it() {
     let db = Db::new(&[]);

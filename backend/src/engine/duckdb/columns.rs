@@ -36,6 +36,8 @@ enum Way {
     Interval,
     /// As instants with the offsets of the session's clock, or as text.
     Instant,
+    /// As instants of a clock that is UTC's by another name.
+    Utc,
     /// As text.
     Text,
 }
@@ -120,6 +122,7 @@ impl Way {
             (kind, None) if duckdb::is_nested(kind) => Self::Text,
             (DataType::Interval(IntervalUnit::MonthDayNano), None) => Self::Interval,
             (DataType::Timestamp(_, Some(zone)), None) if !is_utc(zone) => Self::Instant,
+            (DataType::Timestamp(_, Some(_)), None) => Self::Utc,
             _ => Self::Kept,
         }
     }
@@ -129,7 +132,7 @@ impl Way {
             Self::Kept | Self::Named(_) | Self::Interval => from.clone(),
             Self::Truth => DataType::Boolean,
             Self::Huge(_) => DataType::Decimal256(HUGE_DIGITS, 0),
-            Self::Instant => moments::data_type(),
+            Self::Instant | Self::Utc => moments::data_type(),
             Self::Text => DataType::Utf8,
         }
     }
@@ -162,6 +165,7 @@ impl Column {
                 }
                 None
             }
+            Way::Utc => moments::of_utc(array),
             Way::Text => None,
         };
         match typed {

@@ -25,6 +25,12 @@ pub fn are_whole(array: &ArrayRef) -> bool {
     values.is_some_and(|values| values.iter().flatten().all(|value| value.nanoseconds % MICROSECOND == 0))
 }
 
+/// The instants under UTC's own name.
+pub fn of_utc(array: &ArrayRef) -> Option<ArrayRef> {
+    let values = array.as_primitive_opt::<TimestampMicrosecondType>()?;
+    Some(Arc::new(values.clone().with_timezone(UTC)))
+}
+
 /// The instants, and how far the session's clock is ahead of UTC at each, by the text of each; `None` where that would not give the
 /// texts back.
 pub fn instants(array: &ArrayRef, texts: &Instants) -> Option<(ArrayRef, Option<String>)> {
