@@ -1,4 +1,4 @@
-//! What the embedded engines say to a text before their database sees it.
+//! What the engines say to a text before their database sees it, or where its own words are of no use to a person.
 //!
 //! Invariant: the same sentence for the same cause, and a place in the text where there is one.
 
@@ -22,8 +22,10 @@ pub fn value_missing(name: &str) -> EngineError {
     EngineError::idle(Problem::new(ErrorCode::Rejected, format!("The statement has a parameter, {name}, and no value was given for it.")))
 }
 
-/// More values than parameters.
-pub fn values_left_over(given: usize, wanted: usize) -> EngineError {
-    let message = format!("The statement has {wanted} parameters, and {given} values were given.");
+/// Other than one value for each parameter.
+pub fn values_of_another_number(given: usize, wanted: usize) -> EngineError {
+    let parameters = if wanted == 1 { "parameter" } else { "parameters" };
+    let values = if given == 1 { "value was" } else { "values were" };
+    let message = format!("The statement has {wanted} {parameters}, and {given} {values} given.");
     EngineError::idle(Problem::new(ErrorCode::Rejected, message))
 }

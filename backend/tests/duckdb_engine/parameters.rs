@@ -65,7 +65,7 @@ async fn too_few_and_too_many_values_are_told() {
         ("SELECT ?, ?", vec![Integer(1)], "parameter, ?2, and no value"),
         ("SELECT $name", vec![], "parameter, $name, and no value"),
         ("SELECT $2", vec![Integer(1), Integer(2)], "has no parameter $1"),
-        ("SELECT 1", vec![Integer(1)], "has 0 parameters, and 1 values"),
+        ("SELECT 1", vec![Integer(1)], "has 0 parameters, and 1 value was"),
     ] {
         let refused = asked(&mut session, sql, &params).await.err().unwrap();
         assert!(refused.problem.message.contains(words), "{sql}: {}", refused.problem.message);

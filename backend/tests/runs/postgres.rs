@@ -200,9 +200,15 @@ async fn values_are_bound_as_the_server_reads_them(cluster: &'static Cluster) {
     let wanted = ["9007199254740993", "123456789012345678901234567890.10", "'; drop table t; --!", "", "t", "9007199254740994"];
     assert_eq!(seen, wanted);
     let refused = house.run_with("select $1::int", serde_json::json!(["none"]), Some("k")).await.unwrap_err();
-    assert_eq!(refused.sqlstate.as_deref(), Some("22P02"));
-    let missing = house.run_with("select $2::int", serde_json::json!([1]), Some("k")).await.unwrap_err();
-    assert_eq!(missing.code, ErrorCode::Rejected);
+    assert_eq!((refused.sqlstate.as_deref(), refused.detail.as_deref()), (Some("22P02"), Some("CONTEXT: parameter $1")));
+    for (sql, params, told) in [
+        ("select $1::int + $2::int", serde_json::json!([1]), "The statement has 2 parameters, and 1 value was given."),
+        ("select $1::int", serde_json::json!([]), "The statement has 1 parameter, and 0 values were given."),
+        ("select 1", serde_json::json!([1, 2]), "The statement has 0 parameters, and 2 values were given."),
+    ] {
+        let missing = house.run_with(sql, params, Some("k")).await.unwrap_err();
+        assert_eq!((missing.code, missing.message.as_str()), (ErrorCode::Rejected, told));
+    }
     assert_eq!(cell(&house.run("select 7", Some("k")).await.unwrap().page0.unwrap(), 0, 0), "7", "the session goes on");
     house.runs.shut_down().await;
 }

@@ -197,7 +197,7 @@ async fn values_are_bound_as_what_they_are_and_never_become_text_of_the_statemen
     let missing = cells("select :from, :to", serde_json::json!([1])).await.unwrap_err();
     assert_eq!(missing.message, "The statement has a parameter, :to, and no value was given for it.");
     let left_over = cells("select 1", serde_json::json!([1])).await.unwrap_err();
-    assert_eq!(left_over.message, "The statement has 0 parameters, and 1 values were given.");
+    assert_eq!(left_over.message, "The statement has 0 parameters, and 1 value was given.");
     let nested = cells("select ?", serde_json::json!([[1]])).await.unwrap_err();
     assert_eq!((nested.code, nested.message.as_str()), (ErrorCode::InvalidRequest, "Value 1 must be null, true, false, a number or text"));
     // Where the first statement ends is found in spite of names that are longer or shorter than their values.

@@ -164,7 +164,7 @@ impl Asked {
     }
 }
 
-/// PostgreSQL names the parameter: `unnamed portal parameter $2 = '…'`.
+/// PostgreSQL names the parameter: `parameter $2`.
 fn numbered(problem: &Problem) -> Option<usize> {
     let (_, behind) = problem.detail.as_deref()?.split_once("parameter $")?;
     let digits = behind.find(|c: char| !c.is_ascii_digit()).unwrap_or(behind.len());
@@ -283,7 +283,7 @@ mod tests {
             let entered = |name: &str| entered(if name == "$1" { texts[0] } else { texts[1] }, Reading::AsTyped);
             asked.refused(0, problem, entered).map(|refused| refused.field)
         };
-        let of_postgres = problem("invalid input syntax for type integer: \"x\"", Some("CONTEXT: unnamed portal parameter $2 = '...'"));
+        let of_postgres = problem("invalid input syntax for type integer: \"x\"", Some("CONTEXT: parameter $2"));
         assert_eq!(refused(&of_postgres, ["x", "x"]).as_deref(), Some("$2"));
         let of_duckdb = problem("Conversion Error: Could not convert string 'x' to INT32", None);
         assert_eq!(refused(&of_duckdb, ["x", "y"]).as_deref(), Some("$1"));

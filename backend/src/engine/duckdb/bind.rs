@@ -15,7 +15,7 @@ use std::sync::Arc;
 pub fn values(sql: &str, params: &[Param]) -> Result<Option<RecordBatch>, EngineError> {
     let names = parameters(sql, EngineKind::Duckdb);
     if params.len() > names.len() {
-        return Err(refusals::values_left_over(params.len(), names.len()));
+        return Err(refusals::values_of_another_number(params.len(), names.len()));
     }
     if let Some(name) = names.get(params.len()) {
         return Err(refusals::value_missing(name));

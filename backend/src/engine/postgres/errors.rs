@@ -68,10 +68,26 @@ impl Fields {
         self.code == "22P02" && self.message.contains("\"acted ")
     }
 
+    /// How many parameters the statement has, where the server refused that `given` values came for them. It has no field for that and
+    /// says it in any language, but always with both numbers and the name of the statement, which is empty.
+    pub fn wanted_parameters(&self, given: usize) -> Option<usize> {
+        if self.code != "08P01" || self.context.is_some() || !self.message.contains("\"\"") {
+            return None;
+        }
+        let words = self.message.split(|c: char| !c.is_ascii_digit());
+        let mut numbers = words.filter_map(|digits| digits.parse::<usize>().ok());
+        let (first, second) = (numbers.next()?, numbers.next()?);
+        match (first == given, second == given, numbers.next()) {
+            (true, false, None) => Some(second),
+            (false, true, None) => Some(first),
+            _ => None,
+        }
+    }
+
     /// The cause for a person, with the place in `sql`.
     pub fn problem(self, code: ErrorCode, sql: &str) -> Problem {
         let position = self.position.and_then(|character| byte_position(sql, character));
-        let detail = join(self.detail, self.context.map(|context| format!("CONTEXT: {context}")));
+        let detail = join(self.detail, self.context.map(|context| format!("CONTEXT: {}", of_parameters(&context))));
         let message = if self.message.is_empty() { "the server gave no reason".to_owned() } else { self.message };
         Problem { detail, position, hint: self.hint, sqlstate: Some(self.code), ..Problem::new(code, message) }
     }
@@ -86,6 +102,15 @@ impl Fields {
         }
         Notice { severity: self.severity, message }
     }
+}
+
+/// Without the protocol's name of where a parameter was read, and without the dots in the place of a value that is not told.
+fn of_parameters(context: &str) -> String {
+    let shortened = |line: &str| match line.strip_prefix("unnamed portal parameter $") {
+        Some(parameter) => format!("parameter ${}", parameter.strip_suffix(" = '...'").unwrap_or(parameter)),
+        None => line.to_owned(),
+    };
+    context.split('\n').map(shortened).collect::<Vec<_>>().join("\n")
 }
 
 fn join(first: Option<String>, second: Option<String>) -> Option<String> {

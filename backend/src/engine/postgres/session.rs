@@ -68,6 +68,8 @@ pub struct PostgresSession {
 /// The statement that is under way.
 struct Statement {
     sql: String,
+    /// How many values came with it.
+    given: usize,
     layout: Option<Layout>,
     rows: Rows,
     portal: Portal,
@@ -203,6 +205,7 @@ impl PostgresSession {
         }
         self.statement = Some(Statement {
             sql: sql.to_owned(),
+            given: params.len(),
             layout: None,
             rows: Rows::default(),
             portal: Portal::Running,

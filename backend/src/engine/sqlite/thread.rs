@@ -190,7 +190,7 @@ fn prepare<'c>(connection: &'c Connection, sql: &str, params: &[Param]) -> Resul
 fn bind(statement: &mut Statement<'_>, params: &[Param]) -> Result<(), Refused> {
     let wanted = statement.parameter_count();
     if params.len() > wanted {
-        return Err(Refused::Here(refusals::values_left_over(params.len(), wanted)));
+        return Err(Refused::Here(refusals::values_of_another_number(params.len(), wanted)));
     }
     if params.len() < wanted {
         let name = statement.parameter_name(params.len() + 1).unwrap_or("?").to_owned();

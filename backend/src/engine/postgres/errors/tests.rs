@@ -54,3 +54,36 @@ fn a_position_in_characters_becomes_one_in_bytes() {
     assert_eq!(byte_position(sql, 0), None);
     assert_eq!(byte_position("", 1), Some(0));
 }
+
+#[test]
+fn a_wrong_number_of_values_is_known_by_its_code_and_the_numbers() {
+    let fields = |code: &str, message: &str, context: Option<&str>| Fields {
+        code: code.to_owned(),
+        message: message.to_owned(),
+        context: context.map(str::to_owned),
+        ..Fields::default()
+    };
+    let message = "bind message supplies 0 parameters, but prepared statement \"\" requires 12";
+    assert_eq!(fields("08P01", message, None).wanted_parameters(0), Some(12));
+    let turned = "vorbereitete Anweisung \"\" braucht 2 Parameter, aber 3 kamen";
+    assert_eq!(fields("08P01", turned, None).wanted_parameters(3), Some(2));
+    assert_eq!(fields("08P01", message, None).wanted_parameters(1), None, "other numbers than these");
+    assert_eq!(fields("22P02", message, None).wanted_parameters(0), None);
+    assert_eq!(fields("08P01", message, Some("PL/pgSQL function f()")).wanted_parameters(0), None, "raised by a function");
+    assert_eq!(fields("08P01", "insufficient data left in message", None).wanted_parameters(0), None);
+}
+
+#[test]
+fn a_parameter_is_named_without_the_protocols_words() {
+    let detail = |context: &str| {
+        let fields = Fields { context: Some(context.to_owned()), ..Fields::default() };
+        fields.problem(ErrorCode::Rejected, "").detail.unwrap()
+    };
+    assert_eq!(detail("unnamed portal parameter $2 = '...'"), "CONTEXT: parameter $2");
+    assert_eq!(detail("unnamed portal parameter $2"), "CONTEXT: parameter $2");
+    assert_eq!(
+        detail("JSON data, line 1: {x\nunnamed portal parameter $12 = '{x'"),
+        "CONTEXT: JSON data, line 1: {x\nparameter $12 = '{x'"
+    );
+    assert_eq!(detail("SQL function \"f\" statement 1"), "CONTEXT: SQL function \"f\" statement 1");
+}

@@ -7,7 +7,7 @@ use crate::engine::postgres::connect::SETTINGS_MAX;
 use crate::engine::postgres::errors::{Fields, Notices, ended, not_sent};
 use crate::engine::postgres::types::Column;
 use crate::engine::postgres::wire::{MESSAGE_BYTES_MAX, Message, ROW, Reader, WireError, readable};
-use crate::engine::{CancelHandle, EngineError, Fate};
+use crate::engine::{CancelHandle, EngineError, Fate, refusals};
 use futures_util::FutureExt;
 use postgres_protocol::message::frontend;
 use shared::problem::{ErrorCode, Problem};
@@ -180,9 +180,17 @@ impl PostgresSession {
         }
         let error = match self.refusal() {
             Some(problem) => EngineError::idle(problem),
-            None => self.refusal_of(fields, self.statement.as_ref().map_or("", |statement| statement.sql.as_str())),
+            None => self.refusal_of_statement(fields),
         };
         self.recover(error).await
+    }
+
+    fn refusal_of_statement(&self, fields: Fields) -> EngineError {
+        let (sql, given) = self.statement.as_ref().map_or(("", 0), |statement| (statement.sql.as_str(), statement.given));
+        match fields.wanted_parameters(given) {
+            Some(wanted) => refusals::values_of_another_number(given, wanted),
+            None => self.refusal_of(fields, sql),
+        }
     }
 
     /// Back to idle after `error`, which it returns unless the way back is lost as well.
