@@ -67,8 +67,13 @@ base("a transaction can't be ended while the server does not answer, and is gone
     await expect(w.status).toContainText("A transaction was open");
     await server.restart();
     await expect(commit).toBeHidden();
-    await expect(w.status).not.toContainText(/transaction/i);
+    const lost = "The transaction that was open here is gone with the server";
+    await expect(w.status).toContainText(lost);
+    await expect(w.messages.getByText(lost)).toHaveCount(1);
     await expect(w.status).not.toContainText("does not answer");
+    await w.execute("SELECT 1 AS one");
+    await expect(w.cell(1, 1)).toHaveText("1");
+    await expect(w.status).not.toContainText(/transaction/i);
   } finally {
     await server.stop();
   }

@@ -93,8 +93,8 @@ test("a character that turns a line around is shown as a mark", async ({ workben
   await expect(w.cell(1, 1)).toHaveText("1");
 });
 
-/** Of each class one, between letters: control, one that can't be seen, one that turns the line around. */
-const UNSEEN = { "\u0001": "SOH", "\u001b": "ESC", "\u200b": "ZWSP", "\u200d": "ZWJ", "\u2066": "LRI", "\u202e": "RLO", "\ufeff": "BOM" };
+/** Of each class one, between letters: control, a blank that is no space, one that can't be seen, one that turns the line around. */
+const UNSEEN = { "\u0001": "SOH", "\u001b": "ESC", "\u00a0": "NBSP", "\u200b": "ZWSP", "\u200d": "ZWJ", "\u2066": "LRI", "\u202e": "RLO", "\ufeff": "BOM" };
 
 test("what turns a line around or can't be seen is a mark in cells, heads and names, and is copied as it is", async ({ page, context, faults }) => {
   void faults;

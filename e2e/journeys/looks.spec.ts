@@ -1,4 +1,5 @@
 import AxeBuilder from "@axe-core/playwright";
+import type { Locator } from "@playwright/test";
 import { expect, test } from "./support/journey.ts";
 
 for (const theme of ["light", "dark"] as const) {
@@ -55,6 +56,49 @@ test("eight rows stay beside the messages where the window is small", async ({ w
   const grid = (await w.grid.boundingBox())!;
   const eighth = (await w.cell(8, 1).boundingBox())!;
   expect(eighth.y + eighth.height).toBeLessThanOrEqual(grid.y + grid.height + 1);
+});
+
+/** How many entries of the log are seen whole, and whether the newest is one of them. */
+const whole = (log: Locator) =>
+  log.evaluate((list) => {
+    const box = list.getBoundingClientRect();
+    const seen = [...list.children].map((entry) => entry.getBoundingClientRect()).map((own) => own.top >= box.top - 1 && own.bottom <= box.bottom + 1);
+    return { entries: seen.filter(Boolean).length, newest: seen.at(-1) };
+  });
+
+test("three messages are seen whole where the window is small, and the newest stays in sight where it was", async ({ workbench: w, page }) => {
+  for (const number of [1, 2, 3, 4, 5, 6, 7, 8]) {
+    await w.execute(`SELECT ${number} AS n, id FROM page_views`);
+    await expect(w.cell(1, 1)).toHaveText(String(number));
+  }
+  await page.getByRole("button", { name: /^Messages/ }).click();
+  await expect(w.messages).toBeVisible();
+  await expect.poll(async () => (await whole(w.messages)).newest).toBe(true);
+  await page.setViewportSize({ width: 1024, height: 700 });
+  await expect.poll(() => whole(w.messages)).toEqual({ entries: 3, newest: true });
+  await expect(w.cell(8, 1)).toBeInViewport({ ratio: 1 });
+  // Who reads on top is left there.
+  await w.messages.evaluate((list) => list.scrollTo(0, 0));
+  await page.setViewportSize({ width: 1024, height: 690 });
+  await expect.poll(() => w.messages.evaluate((list) => list.scrollTop)).toBe(0);
+});
+
+test("the name of a console is seen whole as long as it is not very long", async ({ workbench: w, page }) => {
+  await page.setViewportSize({ width: 1024, height: 700 });
+  await page.evaluate(() => {
+    const kept = { title: "Console 1 (other window)", text: "SELECT 1", connection: null, made: 9 };
+    localStorage.setItem("sheaf.console.journey", JSON.stringify(kept));
+  });
+  await page.reload();
+  await expect(w.editor).toBeVisible();
+  for (let more = 0; more < 6; more++) await page.keyboard.press("Alt+n");
+  const tab = page.getByRole("tab", { name: "Console 1 (other window)" });
+  await tab.click();
+  await expect(tab).toHaveAttribute("title", "Console 1 (other window)");
+  const [title, close] = [await tab.locator(".tab-title").evaluate((own) => ({ cut: own.scrollWidth - own.clientWidth, end: own.getBoundingClientRect().right })),
+    (await tab.locator(".tab-close").boundingBox())!];
+  expect(title.cut).toBe(0);
+  expect(title.end).toBeLessThanOrEqual(close.x);
 });
 
 test("a sentence about a copy goes by itself", async ({ workbench: w, page, context }) => {

@@ -113,6 +113,17 @@ test("e05 notices are shown while the statement runs, one after the other", asyn
     await expect(w.messages).toContainText("NOTICE: n=2");
     await expect(w.messages).toContainText(/Done in/);
     await expect(w.messages.getByText("NOTICE: n=1")).toHaveCount(1);
+    // A warning among notices shows at the count, until the next statement.
+    const button = page.getByRole("button", { name: /^Messages/ });
+    const body = "BEGIN RAISE WARNING 'beware'; RAISE NOTICE 'n=3'; RAISE NOTICE 'n=4'; RETURN 7; END";
+    await w.execute(`CREATE FUNCTION pg_temp.warn() RETURNS int LANGUAGE plpgsql AS $$ ${body} $$`);
+    await expect(w.messages).toContainText("CREATE FUNCTION");
+    await w.execute("SELECT pg_temp.warn()");
+    await expect(w.cell(1, 1)).toHaveText("7");
+    await expect(button).toHaveClass(/warned/);
+    await w.execute("SELECT 8");
+    await expect(w.cell(1, 1)).toHaveText("8");
+    await expect(button).not.toHaveClass(/warned|fault/);
   } finally {
     await postgres.stop();
   }

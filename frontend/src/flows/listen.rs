@@ -7,7 +7,6 @@ use crate::state::Workbench;
 use crate::state::consoles::Console;
 use crate::state::link::{Link, pause_ms};
 use crate::state::messages::Kind;
-use crate::state::result::Transaction;
 use crate::state::results::{Body, Tab};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -46,19 +45,18 @@ pub async fn listen(w: Workbench) {
 
 /// The server answers again, perhaps a new process of it: what was told of its silence is asked anew.
 async fn recover(w: Workbench) {
+    let mut is_another = false;
     for id in w.runs.ids() {
         match api::run_status(&id).await {
             Ok(status) => take_in(w, status),
             Err(problem) => {
-                if problem.code == ErrorCode::NotFound {
-                    // Another process than the one that ran it: its sessions are gone, and their transactions.
-                    w.consoles.list.with_untracked(|all| all.iter().for_each(|one| one.slot.transaction.set(Transaction::None)));
-                }
+                // Another process than the one that ran it: its sessions are gone, and their transactions.
+                is_another |= problem.code == ErrorCode::NotFound;
                 closed(w, &id, &api::closed(problem));
             }
         }
     }
-    sessions::look_again(w).await;
+    sessions::look_again(w, is_another).await;
     for console in w.consoles.list.get_untracked() {
         if let Some(grid) = console.grid.get_untracked() {
             grid.recover.run(());

@@ -3,11 +3,13 @@
 //! Invariant: a session is one window's. A window that finds another one's under the name of its console takes a name of its own, and no
 //! statement is sent into a transaction that was not shown here, or past the end of one that was.
 
-use super::run;
+use super::run::{self, say};
 use crate::api::{self, names, storage};
 use crate::state::Workbench;
 use crate::state::consoles::Console;
+use crate::state::messages::Kind;
 use crate::state::result::Transaction;
+use crate::state::words;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use shared::ids::{ConnectionId, SessionId, WindowId};
@@ -76,15 +78,19 @@ pub async fn settle_for(w: Workbench, console: Console, connection: &ConnectionI
     }
 }
 
-/// The server answers again, perhaps a new process of it: what is shown as open is asked for anew.
-pub async fn look_again(w: Workbench) {
+/// The server answers again, perhaps a new process of it (`is_another`: surely so): what is shown as open is asked for anew.
+pub async fn look_again(w: Workbench, is_another: bool) {
     for console in w.consoles.list.get_untracked() {
-        let Some(connection) = console.connection.get_untracked() else { continue };
-        if console.slot.transaction.get_untracked().is_open()
-            && let Some(found) = settle(w, console, &connection).await
-            && !console.slot.is_working()
-        {
-            console.slot.transaction.set(found.status.map(|status| status.transaction).unwrap_or_default());
+        let is_open = || console.slot.transaction.get_untracked().is_open();
+        let Some(connection) = console.connection.get_untracked().filter(|_| is_open()) else { continue };
+        let found = settle(w, console, &connection).await.or_else(|| is_another.then(Found::default));
+        // Meanwhile a statement may have told, or another look.
+        let Some(found) = found.filter(|_| is_open() && (is_another || !console.slot.is_working())) else { continue };
+        let is_gone = found.status.is_none() && !found.is_of_copy;
+        console.slot.transaction.set(found.status.map(|status| status.transaction).unwrap_or_default());
+        if is_gone {
+            console.slot.is_lost.set(true);
+            say(console, Kind::Warning, words::TRANSACTION_LOST, None);
         }
     }
 }
@@ -94,6 +100,7 @@ fn not_sent(sentence: &str) -> Problem {
 }
 
 /// What became of looking for a console's session.
+#[derive(Default)]
 struct Found {
     /// Where the session stands that is this window's now; none where it has yet to begin.
     status: Option<SessionStatus>,

@@ -6,8 +6,9 @@
 use super::held::HeldPage;
 use super::selection::{CellRange, Place};
 use super::source::RunSource;
-use super::ui::{Note, rows_text};
+use super::ui::{Note, grouped, rows_text};
 use super::view::{Grid, GridView};
+use crate::ui::unseen::spelled;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use shared::format::{Cell, hex};
@@ -53,6 +54,22 @@ enum Refusal {
     Stopped,
     Told(String),
     Failed(Problem),
+    /// The value of a column in a row, counted from 0.
+    Value(Problem, String, u64),
+}
+
+impl Refusal {
+    /// What is said of it; nothing where a person stopped it.
+    fn words(self) -> Option<String> {
+        match self {
+            Self::Stopped => None,
+            Self::Told(sentence) => Some(sentence),
+            Self::Failed(problem) => Some(format!("Not copied: {}", problem.message)),
+            Self::Value(problem, column, row) => {
+                Some(format!("Not copied, for {} in row {}: {}", spelled(&column), grouped(row + 1), problem.message))
+            }
+        }
+    }
 }
 
 impl Grid {
@@ -85,9 +102,11 @@ impl Grid {
             self.with(|view| view.end_copying(turn));
             match collected {
                 Ok(text) => self.put(text, &wanted).await,
-                Err(Refusal::Stopped) => {}
-                Err(Refusal::Told(sentence)) => self.ui.note.set(Some(Note::failed(sentence).passing())),
-                Err(Refusal::Failed(problem)) => self.ui.note.set(Some(Note::failed(format!("Not copied: {}", problem.message)).passing())),
+                Err(refusal) => {
+                    if let Some(sentence) = refusal.words() {
+                        self.ui.note.set(Some(Note::failed(sentence).passing()));
+                    }
+                }
             }
         });
     }
@@ -137,7 +156,9 @@ impl Grid {
             .with(|view| view.add_cell(text, wanted, page, row, column))
             .ok_or_else(|| Refusal::Told("The result is closed".to_owned()))?;
         let Err(Gap::Cut) = added else { return Ok(()) };
-        let bytes = source.cell(row, u32::try_from(column).unwrap_or(u32::MAX)).await.map_err(Refusal::Failed)?;
+        let name = || page.batch.schema_ref().fields().get(column).map(|field| field.name().clone()).unwrap_or_default();
+        let bytes = source.cell(row, u32::try_from(column).unwrap_or(u32::MAX)).await;
+        let bytes = bytes.map_err(|problem| Refusal::Value(problem, name(), row))?;
         let in_page = usize::try_from(row % self.with(|view| view.page_rows()).unwrap_or(1)).unwrap_or(usize::MAX);
         let binary = matches!(page.cell(in_page, column), Cell::Bytes(_));
         let value = if binary { hex(&bytes) } else { String::from_utf8_lossy(&bytes).into_owned() };
@@ -233,5 +254,20 @@ impl GridView {
         } else if rows > 1 || wanted.columns.len() > 1 {
             self.tell(Note::told(format!("Copied {}", rows_text(rows))).passing());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shared::problem::ErrorCode;
+
+    #[test]
+    fn what_was_not_copied_is_named() {
+        let problem = Problem::new(ErrorCode::TooLarge, "The value is too long");
+        let refusal = Refusal::Value(problem.clone(), "bo\u{202e}dy".to_owned(), 1_233);
+        assert_eq!(refusal.words().as_deref(), Some("Not copied, for bo⟨RLO⟩dy in row 1,234: The value is too long"));
+        assert_eq!(Refusal::Failed(problem).words().as_deref(), Some("Not copied: The value is too long"));
+        assert_eq!(Refusal::Stopped.words(), None);
     }
 }

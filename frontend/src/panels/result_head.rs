@@ -25,10 +25,12 @@ pub fn ResultHead(
     let reading = move || console.slot.reading();
     let progress =
         move || status.with(|status| status.as_ref().map(|status| format!("{} read", words::rows(status.rows_ready))).unwrap_or_default());
-    let last_is_error = move || console.messages.entries.with(|entries| entries.last().is_some_and(|entry| entry.kind == Kind::Error));
+    let gravest = Memo::new(move |_| console.messages.gravest());
     let has_failed = move || console.slot.outcome.with(|outcome| outcome.as_ref().is_some_and(Outcome::is_failure));
     // What went wrong before is of no matter while something runs.
-    let faults = move || console.slot.running.with(Option::is_none) && (last_is_error() || has_failed());
+    let at_rest = move || console.slot.running.with(Option::is_none);
+    let faults = move || at_rest() && (gravest.get() == Some(Kind::Error) || has_failed());
+    let warns = move || at_rest() && !faults() && gravest.get() == Some(Kind::Warning);
     let is_before = move || console.slot.shows_before(console.connection.get().as_ref());
     // Where they are from, if the console is elsewhere by now.
     let whose = move || {
@@ -72,6 +74,7 @@ pub fn ResultHead(
                 type="button"
                 class="button ghost small with-icon messages-toggle"
                 class:fault=faults
+                class:warned=warns
                 aria-pressed=move || console.messages.shown.get().to_string()
                 on:click=move |_| console.messages.shown.update(|shown| *shown = !*shown)
             >

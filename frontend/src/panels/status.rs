@@ -23,6 +23,7 @@ pub fn StatusLine() -> impl IntoView {
     let color = move || connection().and_then(|one| one.fields.color);
     let slot = move || console.get().map(|console| console.slot);
     let transaction = move || slot().map(|slot| slot.transaction.get()).unwrap_or_default();
+    let is_lost = move || slot().is_some_and(|slot| slot.is_lost.get());
     let running = Memo::new_with_compare(
         move |_| console.get().filter(|console| console.slot.running.with(Option::is_some)),
         |a, b| a.map(|one| one.map(|c| c.name())) != b.map(|one| one.map(|c| c.name())),
@@ -51,6 +52,7 @@ pub fn StatusLine() -> impl IntoView {
                 None => view! { <span class="status-item">"No connection"</span> }.into_any(),
             }}
             {move || match transaction() {
+                Transaction::None if is_lost() => view! { <span class="status-item warning apart">{words::TRANSACTION_LOST}</span> }.into_any(),
                 Transaction::None => ().into_any(),
                 _ if w.link.get() == Link::Lost => view! { <span class="status-item warning">{words::transaction(transaction(), Link::Lost)}</span> }.into_any(),
                 Transaction::Open => view! { <span class="status-item warning">"Transaction open"</span> }.into_any(),

@@ -81,6 +81,7 @@ pub struct GridReach {
 
 impl Console {
     fn new(id: Arc<str>, kept: Kept) -> Self {
+        let slot = RunSlot::new();
         Self {
             session: RwSignal::new(SessionId(id.to_string())),
             is_used: StoredValue::new(false),
@@ -89,8 +90,8 @@ impl Console {
             text: RwSignal::new(kept.text),
             connection: RwSignal::new(kept.connection),
             mode: RwSignal::new(kept.mode),
-            slot: RunSlot::new(),
-            messages: Messages::new(),
+            slot,
+            messages: Messages::new(slot.runs),
             kept: StoredValue::new(None),
             selected: StoredValue::new(None),
             rows_wanted: StoredValue::new(false),

@@ -6,8 +6,8 @@ use leptos::prelude::*;
 /// Entries that are kept; older ones leave.
 const ENTRIES_MAX: usize = 500;
 
-/// What an entry is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What an entry is; what matters more comes later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// A statement ended well.
     Done,
@@ -70,29 +70,47 @@ pub struct Messages {
     /// The log is shown beside the result.
     pub shown: RwSignal<bool>,
     next: StoredValue<u64>,
+    /// How often Run was pressed in the console.
+    runs: StoredValue<u64>,
+    /// The newest run of which something was said, and the first entry of it.
+    newest: StoredValue<(u64, u64)>,
 }
 
 impl Messages {
-    /// An empty log.
-    pub fn new() -> Self {
-        Self { entries: RwSignal::new(Vec::new()), shown: RwSignal::new(false), next: StoredValue::new(0) }
+    /// An empty log, of a console where Run is pressed so often.
+    pub fn new(runs: StoredValue<u64>) -> Self {
+        Self {
+            entries: RwSignal::new(Vec::new()),
+            shown: RwSignal::new(false),
+            next: StoredValue::new(0),
+            runs,
+            newest: StoredValue::new((0, 0)),
+        }
     }
 
     /// Adds an entry; one that is no plain success opens the log.
     pub fn push(self, mut message: Message) {
         message.number = self.next.get_value();
         self.next.set_value(message.number + 1);
+        let run = self.runs.get_value();
+        if self.newest.get_value().0 != run {
+            self.newest.set_value((run, message.number));
+        }
         if message.kind != Kind::Done {
             self.shown.set(true);
         }
         self.entries.update(|entries| append(entries, message));
     }
+
+    /// What matters most of what was said since Run was pressed last; followed.
+    pub fn gravest(self) -> Option<Kind> {
+        let (_, first) = self.newest.get_value();
+        self.entries.with(|entries| gravest(entries, first))
+    }
 }
 
-impl Default for Messages {
-    fn default() -> Self {
-        Self::new()
-    }
+fn gravest(entries: &[Message], first: u64) -> Option<Kind> {
+    entries.iter().rev().take_while(|entry| entry.number >= first).map(|entry| entry.kind).max()
 }
 
 fn append(entries: &mut Vec<Message>, message: Message) {
@@ -114,14 +132,27 @@ mod tests {
         assert_eq!(kinds, expected);
     }
 
+    fn entry(number: u64, kind: Kind) -> Message {
+        Message { number, at: String::new(), kind, text: String::new(), more: Vec::new(), statement: None, mark: None }
+    }
+
+    #[test]
+    fn a_warning_among_notices_and_an_error_among_warnings_are_not_passed_over() {
+        let kinds = [Kind::Error, Kind::Notice, Kind::Warning, Kind::Notice, Kind::Done, Kind::Debug];
+        let mut entries: Vec<Message> = (0..).zip(kinds).map(|(number, kind)| entry(number, kind)).collect();
+        // Of the run before it is told no more.
+        assert_eq!(gravest(&entries, 1), Some(Kind::Warning));
+        assert_eq!(gravest(&entries, 3), Some(Kind::Notice));
+        assert_eq!(gravest(&entries, 6), None);
+        entries.extend([entry(6, Kind::Error), entry(7, Kind::Warning)]);
+        assert_eq!(gravest(&entries, 1), Some(Kind::Error));
+    }
+
     #[test]
     fn the_log_keeps_its_newest_entries() {
         let mut entries = Vec::new();
         for number in 0..600 {
-            append(
-                &mut entries,
-                Message { number, at: String::new(), kind: Kind::Done, text: String::new(), more: Vec::new(), statement: None, mark: None },
-            );
+            append(&mut entries, entry(number, Kind::Done));
         }
         assert_eq!(entries.len(), ENTRIES_MAX);
         assert_eq!(entries.last().map(|m| m.number), Some(599));

@@ -128,10 +128,12 @@ pub struct RunSlot {
     pub mark: RwSignal<Option<ErrorMark>>,
     /// What the session has open.
     pub transaction: RwSignal<Transaction>,
+    /// What it had open is gone with the server, and nothing was run since.
+    pub is_lost: RwSignal<bool>,
     /// It defined something that the catalog which is shown does not have.
     pub defined: StoredValue<bool>,
     /// How often Run was pressed.
-    runs: StoredValue<u64>,
+    pub runs: StoredValue<u64>,
     /// The run that speaks for the session: the newest. An older one knows only what was open when it ended.
     pub newest: StoredValue<Option<RunId>>,
     /// How long the last statement took.
@@ -153,6 +155,7 @@ impl RunSlot {
             result: RwSignal::new(None),
             mark: RwSignal::new(None),
             transaction: RwSignal::new(Transaction::None),
+            is_lost: RwSignal::new(false),
             defined: StoredValue::new(false),
             newest: StoredValue::new(None),
             elapsed_ms: RwSignal::new(None),
@@ -163,6 +166,7 @@ impl RunSlot {
     /// Run is pressed: the number of that.
     pub fn begin_run(self) -> u64 {
         self.chosen.set_value(false);
+        self.is_lost.set(false);
         self.runs.update_value(|runs| *runs += 1);
         self.runs.get_value()
     }

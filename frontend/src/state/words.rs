@@ -115,6 +115,9 @@ pub fn transaction(state: TransactionState, link: Link) -> Option<&'static str> 
     }
 }
 
+/// Said once where the transaction that was shown as open is no more.
+pub const TRANSACTION_LOST: &str = "The transaction that was open here is gone with the server";
+
 /// Why nothing can be ended now.
 pub fn no_end(link: Link) -> Option<&'static str> {
     (link == Link::Lost).then_some("Sheaf's server does not answer")

@@ -1,4 +1,4 @@
-//! Draws marks in the place of characters that turn a line around or can't be seen ([`super::unseen`]).
+//! Draws marks in the place of characters that turn a line around, can't be seen or are blank and no space ([`super::unseen`]).
 //!
 //! Invariant: a mark holds its character, in a box of its own that nothing gets out of, so that the text of a node is exactly the
 //! text; the letters over it are the style sheet's.
@@ -70,5 +70,9 @@ fn mark(document: &Document, own: &str, sign: Sign) -> Option<Element> {
 }
 
 fn class(sign: Sign) -> &'static str {
-    if sign.is_blank() { "mark blank" } else { "mark" }
+    match (sign.is_blank(), sign.is_space()) {
+        (true, _) => "mark blank",
+        (_, true) => "mark space",
+        _ => "mark",
+    }
 }

@@ -1,7 +1,7 @@
-//! Characters that turn a line around or can't be seen: which they are, and what a mark in their place says.
+//! Characters that turn a line around, can't be seen or are blank and no space: which they are, and what a mark in their place says.
 //!
 //! Invariant: pure; a plain text costs one look at its bytes. Source: Unicode 16, `DerivedCoreProperties.txt`
-//! (Default_Ignorable_Code_Point), and UAX #9 for those that turn a line around.
+//! (Default_Ignorable_Code_Point), UAX #9 for those that turn a line around, and the category Zs for those that are blank.
 
 use std::borrow::Cow;
 
@@ -46,6 +46,11 @@ impl Sign {
     pub fn is_blank(self) -> bool {
         matches!(self.code, 0x09 | 0x0a | 0x0d)
     }
+
+    /// It is blank as a space is, and is none: texts of some languages are full of them.
+    pub fn is_space(self) -> bool {
+        matches!(self.code, 0xa0 | 0x1680 | 0x2000..=0x200a | 0x202f | 0x205f | 0x3000)
+    }
 }
 
 /// First and last character, how they are called; in the order of their numbers.
@@ -60,14 +65,17 @@ const UNSEEN: &[(u32, u32, &str, &str)] = &[
     (0x80, 0x84, "", "Control character"),
     (0x85, 0x85, "NEL", "Next line"),
     (0x86, 0x9f, "", "Control character"),
+    (0xa0, 0xa0, "NBSP", "No-break space"),
     (0xad, 0xad, "SHY", "Soft hyphen"),
     (0x34f, 0x34f, "CGJ", "Combining grapheme joiner"),
     (0x61c, 0x61c, "ALM", "Arabic letter mark"),
     (0x115f, 0x1160, "HF", "Hangul filler"),
+    (0x1680, 0x1680, "", "Ogham space mark"),
     (0x17b4, 0x17b5, "KIV", "Khmer vowel that is not written"),
     (0x180b, 0x180d, "FVS", "Variation selector"),
     (0x180e, 0x180e, "MVS", "Mongolian vowel separator"),
     (0x180f, 0x180f, "FVS", "Variation selector"),
+    (0x2000, 0x200a, "", "Space of a width of its own"),
     (0x200b, 0x200b, "ZWSP", "Zero width space"),
     (0x200c, 0x200c, "ZWNJ", "Zero width non-joiner"),
     (0x200d, 0x200d, "ZWJ", "Zero width joiner"),
@@ -80,6 +88,8 @@ const UNSEEN: &[(u32, u32, &str, &str)] = &[
     (0x202c, 0x202c, "PDF", "Pop directional formatting"),
     (0x202d, 0x202d, "LRO", "Left-to-right override"),
     (0x202e, 0x202e, "RLO", "Right-to-left override"),
+    (0x202f, 0x202f, "NNBSP", "Narrow no-break space"),
+    (0x205f, 0x205f, "", "Mathematical space"),
     (0x2060, 0x2060, "WJ", "Word joiner"),
     (0x2061, 0x2065, "", "Invisible operator"),
     (0x2066, 0x2066, "LRI", "Left-to-right isolate"),
@@ -87,6 +97,7 @@ const UNSEEN: &[(u32, u32, &str, &str)] = &[
     (0x2068, 0x2068, "FSI", "First strong isolate"),
     (0x2069, 0x2069, "PDI", "Pop directional isolate"),
     (0x206a, 0x206f, "", "Format character"),
+    (0x3000, 0x3000, "", "Ideographic space"),
     (0x3164, 0x3164, "HF", "Hangul filler"),
     (0xfe00, 0xfe0f, "VS", "Variation selector"),
     (0xfeff, 0xfeff, "BOM", "Byte order mark"),
@@ -193,7 +204,14 @@ mod tests {
             ('\u{80}', "0080"),
             ('\u{85}', "NEL"),
             ('\u{9b}', "009B"),
+            ('\u{a0}', "NBSP"),
             ('\u{ad}', "SHY"),
+            ('\u{1680}', "1680"),
+            ('\u{2000}', "2000"),
+            ('\u{200a}', "200A"),
+            ('\u{202f}', "NNBSP"),
+            ('\u{205f}', "205F"),
+            ('\u{3000}', "3000"),
             ('\u{34f}', "CGJ"),
             ('\u{61c}', "ALM"),
             ('\u{1160}', "HF"),
@@ -247,7 +265,7 @@ mod tests {
             "中文",
             "שלום",
             "مرحبا",
-            "a\u{a0}b",
+            "a  b ",
             "ⓐ",
             "👨\u{200d}👩\u{200d}👧",
             "❤\u{fe0f}\u{200d}🔥",
@@ -285,6 +303,17 @@ mod tests {
         assert_eq!(spelled(text), "a⟨→⟩b⟨␍⟩⟨↵⟩c");
         assert!(parts(text, Lines::One).into_iter().flatten().all(|part| !matches!(part, Part::Mark(_, sign) if !sign.is_blank())));
         assert_eq!(parts("a\n\u{202e}", Lines::Many).map(|parts| parts.len()), Some(2));
+    }
+
+    #[test]
+    fn a_blank_that_is_no_space_is_told_from_spaces_and_from_nothing() {
+        for blank in "\u{a0}\u{1680}\u{2000}\u{2003}\u{200a}\u{202f}\u{205f}\u{3000}".chars() {
+            let text = blank.to_string();
+            let found = parts(&text, Lines::One).unwrap_or_default();
+            assert!(matches!(found.as_slice(), [Part::Mark(_, sign)] if sign.is_space()), "{blank:?}: {found:?}");
+        }
+        assert!(["", " ", "   "].iter().all(|text| parts(text, Lines::One).is_none()));
+        assert!(parts("\u{200b}\t", Lines::One).into_iter().flatten().all(|part| !matches!(part, Part::Mark(_, sign) if sign.is_space())));
     }
 
     #[test]
