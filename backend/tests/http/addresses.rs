@@ -96,7 +96,7 @@ async fn a_query_where_none_is_taken_is_named() {
     for (address, sentence) in [
         ("/api/v1/runs/x/pages/0?x=1", "This address takes no parameter `x`."),
         ("/api/v1/connections?&names=true", "This address takes no parameter `names`."),
-        ("/api/v1/runs/x?%F0%9F", "This address takes no parameters."),
+        ("/api/v1/runs/x/pages/0?%F0%9F", "This address takes no parameters."),
     ] {
         assert_eq!(client.get(address).await.problem(400).message, sentence);
     }
