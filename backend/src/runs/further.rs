@@ -47,7 +47,10 @@ impl Reading {
 
     /// Whoever waits for this result has its rows before the end of its query is known, where that takes a way to the server and back.
     async fn finish_in_sight(&mut self) -> Outcome {
-        let is_waited_for = self.run.standing().executing && self.run.standing().pages_ready > 0;
+        let is_waited_for = {
+            let standing = self.run.standing();
+            standing.executing && standing.pages_ready > 0
+        };
         if !is_waited_for || !self.seat.lease.session.shows_before_its_end() {
             return self.finish().await;
         }

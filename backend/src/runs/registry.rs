@@ -197,7 +197,8 @@ impl Registry {
             run.set_ended();
             let in_vain = run.mailbox.shut();
             if let Some(next) = &in_vain {
-                let (problem, transaction) = (run.standing().no_further(), run.standing().transaction);
+                let standing = run.standing().clone();
+                let (problem, transaction) = (standing.no_further(), standing.transaction);
                 next.refuse(problem, transaction);
             }
             if let Some(registry) = registry.upgrade() {

@@ -6,6 +6,7 @@
 
 use super::database::{literal, quoted};
 use super::thread::rows_of;
+use crate::engine::files::name_of;
 use crate::engine::{EngineError, refusals};
 use adbc_core::error::Result as AdbcResult;
 use adbc_driver_manager::ManagedConnection;
@@ -65,8 +66,7 @@ impl WideColumns {
         let sql = format!("SELECT column_name FROM (DESCRIBE SELECT * FROM read_parquet({path_text}))");
         let names: Vec<String> = rows_of(connection, &sql, &[])?.iter().flat_map(texts).collect();
         let named = |(at, digits): &(usize, Digits)| Some(Wide { column: names.get(*at)?.clone(), digits: *digits });
-        let file = Path::new(path).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        Ok(Some(Self { wide: wide.iter().filter_map(named).collect(), file, view: view.to_owned() }))
+        Ok(Some(Self { wide: wide.iter().filter_map(named).collect(), file: name_of(Path::new(path)), view: view.to_owned() }))
     }
 
     /// What the view selects: all columns, those replaced by a refusal of each value.

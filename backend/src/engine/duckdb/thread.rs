@@ -9,7 +9,7 @@ use super::rows_file::OwnNames;
 use super::statement::{Facts, Shown, facts, shown};
 use super::{bind, catalog, database, error, transaction};
 use crate::engine::worker::desk::{Command, Outcome};
-use crate::engine::worker::messages::{Done, Rows, Transaction};
+use crate::engine::worker::messages::{Done, Rows};
 use crate::engine::worker::signals::Signals;
 use crate::engine::{Bound, EngineError, Fate, Fetched, Finished, Param, refusals};
 use adbc_core::error::{Error, Result as AdbcResult};
@@ -20,6 +20,7 @@ use arrow_array::types::Int64Type;
 use arrow_array::{Array, RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, DataType, SchemaRef};
 use shared::problem::{ErrorCode, Problem};
+use shared::wire::run::TransactionState;
 use std::sync::Arc;
 
 type Reader = Box<dyn RecordBatchReader + Send>;
@@ -33,7 +34,7 @@ pub struct Connected {
     shared: Arc<Shared>,
     signals: Arc<Signals>,
     touched: bool,
-    transaction: Transaction,
+    transaction: TransactionState,
     /// What there is of a transaction may have changed since it was last asked.
     unsure: bool,
     /// The last text may have changed something.
@@ -52,7 +53,7 @@ impl Connected {
             shared,
             signals,
             touched: false,
-            transaction: Transaction::None,
+            transaction: TransactionState::None,
             unsure: false,
             ran: false,
             rows_affected: None,
@@ -93,7 +94,7 @@ impl Connected {
             if is_statement {
                 self.give_up();
                 // In a transaction some failures end it, and some don't.
-                self.unsure |= self.transaction != Transaction::None;
+                self.unsure |= self.transaction != TransactionState::None;
                 self.settle_transaction();
             }
             e
@@ -101,7 +102,7 @@ impl Connected {
     }
 
     /// What it has of a transaction, as of the last answer.
-    pub fn transaction(&self) -> Transaction {
+    pub fn transaction(&self) -> TransactionState {
         self.transaction
     }
 
@@ -173,7 +174,7 @@ impl Connected {
 
     /// What a text shows as it stands, where that is also what it means in this session.
     fn shown(&self, sql: &str) -> Option<Shown> {
-        shown(sql).filter(|_| !self.touched && self.transaction != Transaction::Failed)
+        shown(sql).filter(|_| !self.touched && self.transaction != TransactionState::Failed)
     }
 
     /// Begins to read an Arrow file as it stands, where that is what is shown.
@@ -204,12 +205,12 @@ impl Connected {
     fn finish(&mut self) -> Result<Finished, EngineError> {
         self.give_up();
         self.settle_transaction();
-        if self.transaction == Transaction::Failed
+        if self.transaction == TransactionState::Failed
             && let Some(words) = self.beyond_use()
         {
             return Err(error::beyond_use(&words, Fate::Unknown));
         }
-        Ok(Finished { rows_affected: self.rows_affected.take(), in_transaction: self.transaction != Transaction::None })
+        Ok(Finished { rows_affected: self.rows_affected.take(), in_transaction: self.transaction != TransactionState::None })
     }
 
     /// A log that may not be written makes DuckDB refuse every statement there is, for good; its words.
@@ -225,7 +226,7 @@ impl Connected {
             self.aside = None;
             self.connection = self.shared.connect()?;
             self.touched = false;
-            self.transaction = Transaction::None;
+            self.transaction = TransactionState::None;
             self.unsure = false;
         }
         Ok(())

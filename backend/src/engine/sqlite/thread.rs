@@ -8,7 +8,7 @@ use super::describe::{Column, columns};
 use super::place::Place;
 use super::{catalog, connect, error, own, text};
 use crate::engine::worker::desk::{Command, Desk, Outcome};
-use crate::engine::worker::messages::{Done, Rows, Transaction};
+use crate::engine::worker::messages::{Done, Rows};
 use crate::engine::worker::signals::Signals;
 use crate::engine::{Bound, EngineError, Fetched, Finished, Param, refusals};
 use rusqlite::fallible_iterator::FallibleIterator as _;
@@ -16,6 +16,7 @@ use rusqlite::fallible_streaming_iterator::FallibleStreamingIterator as _;
 use rusqlite::types::Null;
 use rusqlite::{Batch, Connection, Statement};
 use shared::problem::{ErrorCode, Problem};
+use shared::wire::run::TransactionState;
 use std::sync::Arc;
 
 /// Answers commands until the session is closed.
@@ -47,7 +48,7 @@ pub fn serve(place: &Place, mut connection: Connection, signals: &Arc<Signals>, 
                 connection = match connect::open(place, signals) {
                     Ok(fresh) => fresh,
                     Err(e) => {
-                        desk.answer(Err(e), Transaction::None);
+                        desk.answer(Err(e), TransactionState::None);
                         return;
                     }
                 };
@@ -86,8 +87,8 @@ impl State {
     }
 }
 
-fn transaction(connection: &Connection) -> Transaction {
-    if connection.is_autocommit() { Transaction::None } else { Transaction::Open }
+fn transaction(connection: &Connection) -> TransactionState {
+    if connection.is_autocommit() { TransactionState::None } else { TransactionState::Open }
 }
 
 /// What a statement is run with.
@@ -322,7 +323,7 @@ mod tests {
     /// A session whose SQL has `tick()`: how often it was called is how many rows SQLite has made.
     struct Counted {
         commands: mpsc::Sender<Command>,
-        answers: mpsc::Receiver<(Outcome, Transaction)>,
+        answers: mpsc::Receiver<(Outcome, TransactionState)>,
         made: Arc<AtomicUsize>,
         thread: JoinHandle<()>,
         _file: tempfile::NamedTempFile,
@@ -350,12 +351,12 @@ mod tests {
     }
 
     impl Counted {
-        fn ask(&self, command: Command) -> (Outcome, Transaction) {
+        fn ask(&self, command: Command) -> (Outcome, TransactionState) {
             self.commands.send(command).unwrap();
             self.answers.recv().unwrap()
         }
 
-        fn run(&self, sql: &str, bound: Bound) -> (Outcome, Transaction) {
+        fn run(&self, sql: &str, bound: Bound) -> (Outcome, TransactionState) {
             self.ask(Command::Execute(sql.to_owned(), Vec::new(), bound))
         }
     }
@@ -365,7 +366,7 @@ mod tests {
     #[test]
     fn sqlite_makes_one_row_more_than_was_asked_for_and_no_more() {
         let session = counted(true);
-        let rows = |(outcome, _): (Outcome, Transaction)| match outcome.unwrap() {
+        let rows = |(outcome, _): (Outcome, TransactionState)| match outcome.unwrap() {
             (Done::Started { rows: Some(Rows { more }), ended: None } | Done::Fetched(Rows { more }), Some(batch)) => {
                 (batch.num_rows(), more, session.made.load(Ordering::SeqCst))
             }
@@ -395,7 +396,7 @@ mod tests {
         session.run("INSERT INTO t VALUES (1), (2)", HUNDRED).0.unwrap();
         session.run("SELECT a FROM t", Bound { rows: 1, bytes: 1 }).0.unwrap();
         assert!(session.ask(Command::Fetch(HUNDRED)).0.is_err());
-        assert_eq!(session.run("DROP TABLE t", HUNDRED).1, Transaction::None);
+        assert_eq!(session.run("DROP TABLE t", HUNDRED).1, TransactionState::None);
     }
 
     #[test]
@@ -403,9 +404,9 @@ mod tests {
         let session = counted(true);
         session.run("CREATE TABLE t(a UNIQUE)", HUNDRED).0.unwrap();
         session.run("INSERT INTO t VALUES (1)", HUNDRED).0.unwrap();
-        assert_eq!(session.run("BEGIN", HUNDRED).1, Transaction::Open);
-        assert_eq!(session.run("SELECT nothing", HUNDRED).1, Transaction::Open);
+        assert_eq!(session.run("BEGIN", HUNDRED).1, TransactionState::Open);
+        assert_eq!(session.run("SELECT nothing", HUNDRED).1, TransactionState::Open);
         let (outcome, transaction) = session.run("INSERT OR ROLLBACK INTO t VALUES (1)", HUNDRED);
-        assert!(outcome.is_err() && transaction == Transaction::None);
+        assert!(outcome.is_err() && transaction == TransactionState::None);
     }
 }

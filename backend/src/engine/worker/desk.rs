@@ -3,12 +3,13 @@
 //! Invariant: each command has one answer, and an answer is written whole by the thread that has it.
 
 use super::child::Answers;
-use super::messages::{ANSWER_BYTES_MAX, Answer, Done, Transaction};
+use super::messages::{ANSWER_BYTES_MAX, Answer, Done};
 use crate::engine::catalog::CatalogAsk;
 use crate::engine::{Bound, EngineError, Param};
 use arrow_array::RecordBatch;
 use shared::page;
 use shared::problem::{ErrorCode, Problem};
+use shared::wire::run::TransactionState;
 use std::sync::{Arc, mpsc};
 
 /// What the session's thread is asked.
@@ -29,7 +30,7 @@ pub enum Command {
 pub type Outcome = Result<(Done, Option<RecordBatch>), EngineError>;
 
 /// Gives an answer away; false where its rows can't be sent, and a refusal went in their place.
-type Give = Box<dyn Fn(Outcome, Transaction) -> bool + Send>;
+type Give = Box<dyn Fn(Outcome, TransactionState) -> bool + Send>;
 
 /// A session's place to be asked.
 pub struct Desk {
@@ -52,7 +53,7 @@ impl Desk {
     /// Says that the session is there; `server` is the library's name and version.
     pub fn begin(&mut self, server: String) {
         let missing = std::mem::take(&mut self.missing);
-        self.answer(Ok((Done::Connected { server, missing }, None)), Transaction::None);
+        self.answer(Ok((Done::Connected { server, missing }, None)), TransactionState::None);
     }
 
     /// Waits for the next command; `None` when the session is closed.
@@ -61,13 +62,13 @@ impl Desk {
     }
 
     /// Answers the last command; false where the rows can't be sent: a refusal went in their place, and no more of them are asked for.
-    pub fn answer(&self, outcome: Outcome, transaction: Transaction) -> bool {
+    pub fn answer(&self, outcome: Outcome, transaction: TransactionState) -> bool {
         (self.give)(outcome, transaction)
     }
 }
 
 /// Where the link is broken the server is gone, and the listener hears that.
-pub fn send(answers: &Answers, session: u64, outcome: Outcome, transaction: Transaction) -> bool {
+pub fn send(answers: &Answers, session: u64, outcome: Outcome, transaction: TransactionState) -> bool {
     let (done, body) = match outcome.and_then(|(done, batch)| Ok((done, batch.as_ref().map(encoded).transpose()?.unwrap_or_default()))) {
         Ok((done, body)) => (Ok(done), body),
         Err(e) => (Err(e), Vec::new()),

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use shared::limits::{PARAMETER_BYTES_MAX, SQL_BYTES_MAX};
 use shared::page;
 use shared::wire::catalog::Catalog;
+use shared::wire::run::TransactionState;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -57,25 +58,13 @@ pub enum Request {
     Close,
 }
 
-/// What a session has of a transaction.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Transaction {
-    /// Nothing.
-    #[default]
-    None,
-    /// One that goes on.
-    Open,
-    /// One that takes nothing but its end.
-    Failed,
-}
-
 /// An answer's head; rows, if it has any, are its body.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Answer {
     /// What was done.
     pub done: Result<Done, EngineError>,
     /// What is left of a transaction.
-    pub transaction: Transaction,
+    pub transaction: TransactionState,
 }
 
 /// What was done.
@@ -145,7 +134,7 @@ mod tests {
         let columns: Vec<arrow_array::ArrayRef> =
             vec![Arc::new(Int64Array::from(vec![Some(1), None])), Arc::new(StringArray::from(vec![Some("é"), None]))];
         let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).unwrap();
-        let head = Answer { done: Ok(Done::Fetched(Rows { more: true })), transaction: Transaction::None };
+        let head = Answer { done: Ok(Done::Fetched(Rows { more: true })), transaction: TransactionState::None };
         let mut out = Vec::new();
         frames::write(&mut out, 3, &head, &page::encode(&batch).unwrap()).unwrap();
         out.split_off(4)

@@ -6,12 +6,13 @@
 use super::child::{Answers, end_now, take_link};
 use super::desk::{Command, Desk, send};
 use super::jail::Needs;
-use super::messages::{Done, REQUEST_BYTES_MAX, Request, Transaction};
+use super::messages::{Done, REQUEST_BYTES_MAX, Request};
 use super::signals::Signals;
 use super::{frames, jail};
 use crate::engine::EngineError;
 use serde::de::DeserializeOwned;
 use shared::problem::ErrorCode;
+use shared::wire::run::TransactionState;
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::io::{self, BufReader, Read};
@@ -73,7 +74,7 @@ impl<O: Opened> Listener<O> {
         let command = match request {
             Request::Connect(opening) => {
                 if let Err(e) = self.connect(id, opening) {
-                    send(&self.answers, id, Err(e), Transaction::None);
+                    send(&self.answers, id, Err(e), TransactionState::None);
                 }
                 return Ok(());
             }
@@ -85,7 +86,7 @@ impl<O: Opened> Listener<O> {
                 match self.sessions.remove(&id) {
                     // Its thread answers when it is through: nobody sends to it any more.
                     Some(session) => session.signals.leave(),
-                    None => drop(send(&self.answers, id, Ok((Done::Closed, None)), Transaction::None)),
+                    None => drop(send(&self.answers, id, Ok((Done::Closed, None)), TransactionState::None)),
                 }
                 return Ok(());
             }
@@ -131,12 +132,12 @@ impl<O: Opened> Listener<O> {
         let work = move || {
             let _alive = alive;
             if let Err(e) = opened.serve(&of_thread, &mut desk) {
-                desk.answer(Err(e), Transaction::None);
+                desk.answer(Err(e), TransactionState::None);
             }
             // Also where there never was a connection: the server closes what it began.
             while desk.wait().is_some() {}
             of_thread.over();
-            desk.answer(Ok((Done::Closed, None)), Transaction::None);
+            desk.answer(Ok((Done::Closed, None)), TransactionState::None);
         };
         let spawned = std::thread::Builder::new().name("session".to_owned()).spawn(work);
         spawned.map_err(|e| unfit(format!("No thread for the session could be started: {e}.")))?;

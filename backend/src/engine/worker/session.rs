@@ -3,7 +3,7 @@
 //! Invariant: an answer is taken for what was asked, or it ends the process. A stop names its statement, and the process is ended where
 //! it does not hear one within [`HEARING`].
 
-use super::messages::{Answer, Done, Request, Rows, Transaction, read_answer, request};
+use super::messages::{Answer, Done, Request, Rows, read_answer, request};
 use super::process::{Gone, Process};
 use crate::engine::catalog::CatalogAsk;
 use crate::engine::files::cannot_open;
@@ -15,7 +15,7 @@ use serde::Serialize;
 use shared::problem::{ErrorCode, Problem};
 use shared::wire::catalog::Catalog;
 use shared::wire::connection::EngineKind;
-use shared::wire::run::Notice;
+use shared::wire::run::{Notice, TransactionState};
 use std::sync::{Arc, Once, Weak};
 use std::time::Duration;
 use tokio::sync::watch;
@@ -65,7 +65,7 @@ pub struct ProcessSession {
     ended: Option<Finished>,
     columns: usize,
     server: String,
-    transaction: Transaction,
+    transaction: TransactionState,
     /// It had failed before this statement, which asks for something else than to roll it back.
     ends_failed: bool,
     /// What the end of the process would undo now.
@@ -103,7 +103,7 @@ impl ProcessSession {
             ended: None,
             columns: 0,
             server: String::new(),
-            transaction: Transaction::None,
+            transaction: TransactionState::None,
             ends_failed: false,
             undone: Undone::Unknown,
             notices: Vec::new(),
@@ -240,8 +240,8 @@ impl Session for ProcessSession {
 
     async fn execute_with(&mut self, sql: &str, params: &[Param], bound: Bound) -> Result<Started, EngineError> {
         (self.ready, self.ended) = (None, None);
-        self.ends_failed = self.transaction == Transaction::Failed && !asks_to_roll_back(sql, self.library.kind);
-        self.undone = self.library.undone.map_or(Undone::Unknown, |undone| undone(sql, self.transaction != Transaction::None));
+        self.ends_failed = self.transaction == TransactionState::Failed && !asks_to_roll_back(sql, self.library.kind);
+        self.undone = self.library.undone.map_or(Undone::Unknown, |undone| undone(sql, self.transaction != TransactionState::None));
         let started = self.start(sql, params, bound).await;
         if started.is_err() {
             self.end();
@@ -274,11 +274,11 @@ impl Session for ProcessSession {
     }
 
     fn in_transaction(&self) -> Option<bool> {
-        Some(self.transaction != Transaction::None)
+        Some(self.transaction != TransactionState::None)
     }
 
     fn transaction_failed(&self) -> bool {
-        self.transaction == Transaction::Failed
+        self.transaction == TransactionState::Failed
     }
 
     fn take_notices(&mut self) -> Vec<Notice> {
@@ -380,7 +380,7 @@ mod tests {
         let schema = Arc::new(Schema::new(vec![Field::new("n", DataType::Int64, false)]));
         let batch = RecordBatch::try_new(schema, vec![Arc::new(Int64Array::from_iter_values(0..rows))]).unwrap();
         let mut out = Vec::new();
-        let answer = Answer { done: Ok(done), transaction: Transaction::None };
+        let answer = Answer { done: Ok(done), transaction: TransactionState::None };
         frames::write(&mut out, 0, &answer, &shared::page::encode(&batch).unwrap()).unwrap();
         out
     }
